@@ -1,0 +1,62 @@
+/**
+ * Build `dist/`: one ESM bundle per entry with shared chunks, and the declarations.
+ *
+ * Our libraries are bundled, so that the package installs without a dependency and a command starts
+ * without resolving two hundred files (docs/decisions/0002-libraries-are-bundled.md). The host's
+ * packages stay imports: they must be the host's own instances.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { root } from './toolchain.mjs'
+
+const out = join(root, 'dist')
+rmSync(out, { recursive: true, force: true })
+
+const entries = ['index', 'cli/main', 'dsh/core', 'dsh/keel']
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: entries.map(entry => ({ in: `src/${entry}.ts`, out: entry })),
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.19',
+  external: ['@deepseek-ai/*'],
+  chunkNames: 'chunks/[name]-[hash]',
+  metafile: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  // A bundled CommonJS library may call require for Node's own modules.
+  banner: {
+    js: "import { createRequire as __outriggerRequire } from 'node:module'; const require = __outriggerRequire(import.meta.url);",
+  },
+  define: { __OUTRIGGER_VERSION__: JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version) },
+})
+chmodSync(join(out, 'cli/main.js'), 0o755)
+writeLicences()
+
+const typescript = join(root, 'node_modules/typescript/bin/tsc')
+const types = spawnSync(process.execPath, [typescript, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })
+process.exitCode = types.status ?? 1
+
+/** The licences of the bundled libraries travel with them. */
+function writeLicences() {
+  const folders = new Set()
+  for (const input of Object.keys(metafile.inputs)) {
+    const at = input.lastIndexOf('node_modules/')
+    if (at < 0) continue
+    const parts = input.slice(at + 'node_modules/'.length).split('/')
+    folders.add(join(root, input.slice(0, at), 'node_modules', ...parts.slice(0, parts[0].startsWith('@') ? 2 : 1)))
+  }
+  const texts = [...folders].sort().map(folder => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const file = ['LICENSE', 'LICENSE.md', 'LICENCE', 'license', 'LICENSE.txt', 'LICENSE-MIT'].find(candidate =>
+      existsSync(join(folder, candidate)),
+    )
+    return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`}\n`
+  })
+  writeFileSync(join(out, 'THIRD-PARTY-LICENCES.txt'), texts.join(`\n${'-'.repeat(72)}\n\n`))
+}

@@ -1,0 +1,62 @@
+/**
+ * State that must survive its process: streams, documents, leases. Nothing else. Keys lie below the
+ * project's namespace, which the implementation is opened with.
+ *
+ * `tests/ports/store.contract.ts` runs against every implementation, killed writers included.
+ */
+import type { Json } from './json.ts'
+
+export interface StoredRecord {
+  readonly seq: number
+  readonly record: Json
+}
+
+export interface Versioned {
+  readonly value: Json
+  /** From 1. */
+  readonly version: number
+}
+
+export interface Lease {
+  readonly held: true
+  readonly key: string
+  readonly owner: string
+  /** ms since the epoch. */
+  readonly until: number
+  /** Let it go; nothing when it was lost meanwhile. */
+  release(): Promise<void>
+}
+
+export interface LeaseRefused {
+  readonly held: false
+  readonly holder: string
+  readonly until: number
+}
+
+export interface LeaseOptions {
+  /** Take it from a live holder. */
+  readonly take?: boolean
+}
+
+export interface Store {
+  /** Add a record. Resolves to its number, from 1 and without gaps in its stream, once it is durable. */
+  append(stream: string, record: Json): Promise<number>
+  /** Records numbered above `after`, oldest first. */
+  read(stream: string, after: number): AsyncIterable<StoredRecord>
+  /** The document, or `undefined` when there is none. */
+  get(key: string): Promise<Versioned | undefined>
+  /** Replace a document whose version is `expected` (0: none yet). Throws `STORE_VERSION_MOVED`, never merges. */
+  put(key: string, value: Json, expected: number): Promise<Versioned>
+  /** Keys of documents and names of streams that start with `prefix`, sorted. */
+  list(prefix: string): Promise<readonly string[]>
+  /** Remove a document of that version, or with `expected` undefined whatever is under the key, a stream included; `false` when nothing was there. */
+  remove(key: string, expected?: number): Promise<boolean>
+  /**
+   * Hold `key` for `ttlMs`; the same owner renews. A holder whose process of this boot is gone, or
+   * whose time is over, is stolen inside the transaction.
+   *
+   * @param owner - `<pid>:<boot id>:<process start>`.
+   */
+  lease(key: string, owner: string, ttlMs: number, options?: LeaseOptions): Promise<Lease | LeaseRefused>
+  close(): void
+}

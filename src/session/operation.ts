@@ -1,0 +1,76 @@
+/**
+ * One thing a person, a model or a script can ask for, described once for every door: CLI verb, MCP
+ * tool, DSH tool and command, and `--json` are projections of the same value.
+ */
+
+/** The subset of JSON Schema that operations use: flat objects of scalars and lists of strings. Hosts take it unchanged. */
+export interface FieldSchema {
+  readonly type: 'string' | 'integer' | 'boolean' | 'array'
+  readonly description: string
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly items?: { readonly type: 'string'; readonly maxLength?: number }
+  readonly maxItems?: number
+  readonly default?: string | number | boolean
+}
+
+export interface InputSchema {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, FieldSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties: false
+}
+
+/** Who asks; found once by the door (`runtime/actor.ts`), the rules on people and agents ask nothing else. */
+export interface Actor {
+  readonly kind: 'person' | 'agent' | 'plugin'
+  readonly name?: string
+  readonly basis: 'host' | 'terminal' | 'stated'
+}
+
+export interface Caller {
+  readonly door: 'cli' | 'mcp' | 'dsh' | 'claude-code' | 'hook'
+  readonly actor: Actor
+  readonly session?: string
+  readonly signal: AbortSignal
+  /** Progress for people: what, how many of how many. */
+  progress(what: string, done: number, total: number): void
+}
+
+export interface Operation<Input = never, Output = unknown> {
+  /** Lower-case, dotted: `keel.check` is `outrigger keel check` and the schema `outrigger.keel.check/1`. */
+  readonly name: string
+  /** The tool's name in MCP and in hosts; left out: no tool. */
+  readonly tool?: string
+  /** What the caller gets, in one sentence; the model reads it. */
+  readonly summary: string
+  /** More for the model, when it needs to know how to use the tool. */
+  readonly guidance?: string
+  readonly input: InputSchema
+  /** Fields of `input` that a tool does not offer (output formats, files to write). */
+  readonly cliOnly?: readonly string[]
+  /** Fields that are positional arguments on the command line, in order; a list takes the rest. */
+  readonly positional?: readonly string[]
+  /** Changes nothing in the project or the store. */
+  readonly readOnly: boolean
+  /** Check a value that crossed a wire. Throws `BAD_INPUT` naming the path of the field. */
+  decode(value: unknown): Input
+  /** The document without its `schema`, which the door adds. */
+  run(input: Input, caller: Caller): Promise<Output>
+  /** Instead of `run`, for operations that report as they go: one document a line. */
+  stream?(input: Input, caller: Caller): AsyncIterable<Output>
+  /** The same answer as text, for a terminal and for a model; takes nothing but the document. */
+  render(output: Output, input: Input): string
+  /** Other forms of the answer, by the value of `format`. */
+  readonly formats?: Readonly<Record<string, (output: Output, input: Input) => string>>
+  /** 1 for findings. Default 0. */
+  exitCode?(output: Output, input: Input): 0 | 1
+  /** Two command lines for `outrigger help`. */
+  readonly examples: readonly string[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table of operations of different inputs
+export type AnyOperation = Operation<any, any>

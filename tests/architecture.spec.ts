@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const leaves = ['text', 'ports', 'session', 'errors.ts']
+const engines = ['keel', 'pack', 'repl', 'companion', 'next-step']
+
+/** Modules of Node that only compute: no file, process, clock or network behind them. */
+const pure = ['node:crypto', 'node:zlib', 'node:buffer', 'node:util']
+
+/** Folder of `src` → what it may import beside itself. Doors, `node` and `store` stand outside: they may import all of these. */
+const mayImport: Record<string, readonly string[]> = {
+  text: [],
+  ports: ['errors.ts'],
+  session: ['text', 'ports', 'errors.ts'],
+  ...Object.fromEntries(engines.map(engine => [engine, leaves])),
+  runtime: [...leaves, ...engines],
+}
+
+const folderOf = (path: string) => path.split('/')[1]!
+const files = globSync('src/*/**/*.ts').filter(file => folderOf(file) in mayImport)
+
+describe('imports', () => {
+  it.each(files)('of %s point upward, and not at the machine', file => {
+    const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(match => match[1]!)
+    const allowed = [folderOf(file), ...mayImport[folderOf(file)]!]
+    const wrong = specifiers.filter(specifier =>
+      specifier.startsWith('.')
+        ? !allowed.includes(folderOf(join(dirname(file), specifier)))
+        : specifier.startsWith('node:') && !pure.includes(specifier),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('name `$` only in the Claude Code door and DSH only in its own', () => {
+    const wrong = globSync('src/**/*.ts').filter(
+      file => folderOf(file) !== 'dsh' && readFileSync(file, 'utf8').includes("'@deepseek-ai/"),
+    )
+    expect(wrong).toEqual([])
+  })
+})
