@@ -96,6 +96,8 @@ export interface SliceIds {
   readonly lf: Hex12
   /** `lf` with none, one and two final LFs. */
   readonly tail: readonly Hex12[]
+  /** Absent: text. `binary` knows only `raw`; `large` (over 16 MiB) only `raw` and `lf`. `norm` repeats `raw` in both. */
+  readonly only?: 'binary' | 'large'
 }
 
 export type IdForm = 'norm' | 'raw' | 'lf' | 'tail' | 'index'
