@@ -255,6 +255,8 @@ export interface RefreshOptions {
   readonly budgetMs?: number
   readonly signal?: AbortSignal
   progress?(what: string, done: number, total: number): void
+  /** Full sweeps: a commit whose versions of the children tell which stamps were known before, ahead of `HEAD`'s. */
+  readonly since?: string
 }
 
 export interface Refreshed extends Assessment {
@@ -264,6 +266,51 @@ export interface Refreshed extends Assessment {
   readonly movedChildren: readonly string[]
   readonly found: readonly string[]
   readonly gone: readonly string[]
+  /** Scope ids of the edges of the moved children, before this refresh and now; `null` where the edge was or is not there. */
+  readonly movedScopes: readonly { readonly edge: string; readonly before: Hex12 | null; readonly after: Hex12 | null }[]
+}
+
+/** A reference that can be put right (`keel fix`). `from` and `to` are `ref[#anchor]`, wikilinks with brackets and alias. */
+export interface Proposal {
+  readonly edge: string
+  readonly child: string
+  readonly reason: SuspectReason
+  readonly from: string
+  readonly to: string
+  readonly basis: Suggestion['basis']
+  readonly score: number
+}
+
+export interface FixResult {
+  /** Every proposal that was handed in, with what became of it. */
+  readonly proposals: readonly (Proposal & { readonly applied: boolean })[]
+  readonly written: readonly string[]
+  readonly skipped: readonly { readonly child: string; readonly why: string }[]
+  readonly busy: boolean
+}
+
+/** A row of an older tool's journal, shown by the log and nothing else. */
+export interface LegacyRecord {
+  readonly legacy: true
+  readonly at: string | null
+  readonly child: string | null
+  readonly source: string | null
+  readonly text: string
+}
+
+export interface JournalReading {
+  /** Oldest first, as they stand in the file. */
+  readonly records: readonly JournalRecord[]
+  readonly legacy: readonly LegacyRecord[]
+  /** Lines that do not parse. */
+  readonly unreadable: number
+}
+
+/** A file that derives from a path, directly (`depth` 1) or over the files of `via`. */
+export interface Impact {
+  readonly path: string
+  readonly depth: number
+  readonly via: readonly string[]
 }
 
 export type StampKind = 'stamp' | 'ok' | 'updated' | 'manual' | 'carry' | 'fix'
@@ -384,4 +431,31 @@ export interface KeelProject {
   writeStatus(): Promise<void>
   /** When each live suspect key was first seen, ISO. */
   since(edge: Edge): string
+  /** What can be put right, of the last refresh; searches as a full refresh with `searchMoves` does. */
+  fixes(options?: { readonly paths?: readonly string[]; readonly only?: Suggestion['basis'] }): Promise<readonly Proposal[]>
+  /** Rewrite the references, stamps kept; refreshes the children it writes. */
+  applyFixes(
+    proposals: readonly Proposal[],
+    options: { readonly who: JournalRecord['who']; readonly onBusy: 'refuse' | 'leave' },
+  ): Promise<FixResult>
+  /** Move every stamp into the documents or into the stamps file, whatever the configuration says. */
+  moveStamps(
+    to: 'inline' | 'file',
+    options: { readonly onBusy: 'refuse' | 'leave'; readonly dryRun?: boolean },
+  ): Promise<BoundaryResult>
+  journal(): JournalReading
+  /** All files that derive from a path, nearest first, then by path. */
+  impact(path: string): readonly Impact[]
+  /** Children and targets that differ between the merge base of `rev` and the work tree, untracked ones included. Throws `KEEL_NO_GIT`, `KEEL_BAD_REV`. */
+  changedSince(rev: string): Promise<{ readonly commit: string; readonly paths: ReadonlySet<string> }>
+  /** Project-relative path of a known document or target that is named by path or as `[[name]]`; `null` for none or several. */
+  findFile(name: string): string | null
+  /** Make or remove the off file (and remove the older tool's). */
+  setOff(off: boolean): Promise<{ readonly on: boolean; readonly file: string; readonly changed: boolean }>
+  /** Project-relative existing targets, then children, each sorted; what to watch. */
+  watchable(): readonly string[]
+  /** A session wrote a child in its running turn: boundaries of other processes leave it alone until the turn is over. */
+  claim(session: string, child: string): Promise<void>
+  /** The session's turn is over. */
+  unclaim(session: string): Promise<void>
 }
