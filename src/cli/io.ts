@@ -1,0 +1,36 @@
+/** What a run of the program touches of its process; tests hand in their own. */
+
+export interface Sink {
+  write(text: string): void
+  /** A person reads it: progress and colour are allowed. */
+  readonly isTerminal: boolean
+}
+
+/** Why a run should end early: the signal it got, or nobody reads its output any more. */
+export type Interruption = 'SIGINT' | 'SIGTERM' | 'EPIPE'
+
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly stdin: () => AsyncIterable<Uint8Array>
+  readonly stdout: Sink
+  readonly stderr: Sink
+  /** Aborted with an `Interruption` as its reason. */
+  readonly signal: AbortSignal
+}
+
+/** The exit code of a run that was interrupted; `undefined`: its own code stands. */
+export function exitOfInterruption(signal: AbortSignal): number | undefined {
+  if (!signal.aborted) return undefined
+  const reason = signal.reason as Interruption
+  switch (reason) {
+    case 'SIGINT':
+      return 130
+    case 'SIGTERM':
+      return 143
+    case 'EPIPE':
+      return undefined
+    default:
+      return reason satisfies never
+  }
+}

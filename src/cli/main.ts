@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+/** The program: its process's streams, signals and exit. Everything else is in `run.ts`. */
+import type { Interruption, Io, Sink } from './io.ts'
+import { type Parts, run } from './run.ts'
+import { packageVersion } from './version.ts'
+
+const abort = new AbortController()
+
+/** How long an operation may take to finish or undo its current write after a signal. */
+const graceMs = 10_000
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second one means it; leases of a dead process are taken over.
+    if (abort.signal.aborted) process.exit(exitOf(signal))
+    abort.abort(signal satisfies Interruption)
+    setTimeout(() => process.exit(exitOf(signal)), graceMs).unref()
+  })
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads any more (`outrigger keel check | head -1`); not an error of ours, nothing to report it on.
+    if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+    if (!abort.signal.aborted) abort.abort('EPIPE' satisfies Interruption)
+  })
+}
+
+const io: Io = {
+  env: process.env,
+  cwd: process.cwd(),
+  stdin: () => process.stdin,
+  stdout: sinkOf(process.stdout),
+  stderr: sinkOf(process.stderr),
+  signal: abort.signal,
+}
+
+const parts: Parts = {
+  version: packageVersion,
+  open: async options => (await import('../node/open.ts')).openProject(options),
+  operations: async project => (await import('../runtime/operations.ts')).operationsOf(project),
+  mcp: async (runIo, options) => (await import('../mcp/serve.ts')).serveMcp(runIo, options, parts),
+  hook: async (runIo, options) => (await import('../hook/main.ts')).answerHook(runIo, options, parts),
+  demo: async (_runIo, options) => (await import('../demo/run.ts')).runDemo(options),
+}
+
+const code = await run(process.argv.slice(2), io, parts)
+await Promise.all([flushed(process.stdout), flushed(process.stderr)])
+// Whatever still waits (a watcher, an open stdin) must not keep a finished command alive.
+process.exit(code)
+
+function exitOf(signal: 'SIGINT' | 'SIGTERM'): number {
+  return signal === 'SIGINT' ? 130 : 143
+}
+
+function sinkOf(stream: NodeJS.WriteStream): Sink {
+  return {
+    write: text => {
+      if (!stream.destroyed && text !== '') stream.write(text)
+    },
+    isTerminal: stream.isTTY === true,
+  }
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.destroyed || stream.writableLength === 0) return Promise.resolve()
+  return new Promise(done => {
+    stream.once('error', () => done())
+    stream.write('', () => done())
+  })
+}

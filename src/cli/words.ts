@@ -1,0 +1,166 @@
+/**
+ * The first words of the command line. A list of its own, so that the overview, suggestions and
+ * `version` need not load the table of operations.
+ */
+import { OutriggerError } from '../errors.ts'
+
+export type Word = {
+  readonly word: string
+  readonly summary: string
+} & (
+  | /** Has verbs: `outrigger keel check`. */ { readonly kind: 'group' }
+  | /** One operation of the same name. */ { readonly kind: 'operation' }
+  | /** Belongs to the program itself. */ {
+      readonly kind: 'builtin'
+      readonly usage: string
+      readonly options: readonly (readonly [string, string])[]
+      readonly examples: readonly string[]
+      readonly exits: readonly (readonly [number, string])[]
+    }
+)
+
+export const words: readonly Word[] = [
+  { kind: 'group', word: 'keel', summary: 'documents that declare their sources: what moved since they were reviewed' },
+  { kind: 'group', word: 'session', summary: 'a host’s session log as events, and the facts they add up to' },
+  { kind: 'operation', word: 'replay', summary: 'what the engines would have asked for in a recorded session' },
+  { kind: 'operation', word: 'ledger', summary: 'what the engines did, and why they held back' },
+  { kind: 'operation', word: 'init', summary: 'write the configuration, or install into a host' },
+  { kind: 'operation', word: 'doctor', summary: 'check this project, its configuration, store and hosts' },
+  {
+    kind: 'builtin',
+    word: 'demo',
+    summary: 'a real host runs a scripted session in a throwaway project',
+    usage: 'outrigger demo [options]',
+    options: [],
+    examples: ['outrigger demo', 'outrigger demo --json'],
+    exits: [
+      [0, 'every part showed what it promises'],
+      [1, 'a part did not'],
+      [3, 'the host is not installed'],
+    ],
+  },
+  {
+    kind: 'builtin',
+    word: 'mcp',
+    summary: 'serve the tools to an MCP client over stdin and stdout',
+    usage: 'outrigger mcp [--engine E]… [options]',
+    options: [['--engine <E>', 'only the tools of this engine; may be given again']],
+    examples: ['outrigger mcp', 'outrigger mcp --engine keel --project ../docs'],
+    exits: [
+      [0, 'the client closed stdin'],
+      [2, 'usage'],
+    ],
+  },
+  {
+    kind: 'builtin',
+    word: 'hook',
+    summary: 'answer one event of a host that runs commands: its JSON on stdin, one JSON on stdout',
+    usage: 'outrigger hook <HostEvent> [options]',
+    options: [],
+    examples: ['outrigger hook SessionStart < event.json', 'echo \'{"session_id":"s","cwd":"."}\' | outrigger hook Stop'],
+    exits: [[0, 'always, so that the host goes on']],
+  },
+  {
+    kind: 'builtin',
+    word: 'version',
+    summary: 'the version of this program',
+    usage: 'outrigger version [--json]',
+    options: [],
+    examples: ['outrigger version', 'outrigger version --json'],
+    exits: [[0, 'always']],
+  },
+  {
+    kind: 'builtin',
+    word: 'help',
+    summary: 'this text, or that of an engine or a verb',
+    usage: 'outrigger help [engine] [verb]',
+    options: [],
+    examples: ['outrigger help keel', 'outrigger help keel check'],
+    exits: [
+      [0, 'fine'],
+      [2, 'no such topic'],
+    ],
+  },
+]
+
+/** Words that other versions of the program have. */
+const absent: readonly string[] = ['pack', 'repl', 'companion', 'next', 'serve']
+
+export const engines: readonly string[] = ['keel']
+
+/** The entry of a first word. Throws `CLI_USAGE`. */
+export function wordOf(word: string): Word {
+  const found = words.find(entry => entry.word === word)
+  if (found !== undefined) return found
+  if (absent.includes(word)) throw notInThisVersion(word)
+  throw unknownWord(
+    `no command "${word}"`,
+    word,
+    words.map(entry => entry.word),
+    'outrigger',
+    'outrigger help',
+  )
+}
+
+/** An engine named with `--engine`. Throws `CLI_USAGE`. */
+export function engineOf(name: string): string {
+  if (engines.includes(name)) return name
+  if (absent.includes(name) && name !== 'serve') throw notInThisVersion(name)
+  throw new OutriggerError('CLI_USAGE', `no engine "${name}"`, {
+    subject: name,
+    hint: `engines of this version: ${engines.join(', ')}`,
+  })
+}
+
+/** @param prefix - the command line before the word, for the suggestion. @param help - shows all of them. */
+export function unknownWord(
+  message: string,
+  word: string,
+  known: readonly string[],
+  prefix: string,
+  help: string,
+): OutriggerError {
+  const near = nearest(word, known)
+  const hint = near === undefined ? `\`${help}\` lists them` : `did you mean \`${prefix} ${near}\`?`
+  return new OutriggerError('CLI_USAGE', message, { subject: word, hint })
+}
+
+function notInThisVersion(word: string): OutriggerError {
+  return new OutriggerError('CLI_USAGE', `${word} is not in this version`, {
+    subject: word,
+    hint: '`outrigger help` lists what is',
+  })
+}
+
+/** The word with the fewest typing errors, at most one for three letters of it. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const candidate of known) {
+    const errors = typingErrors(word.toLowerCase().slice(0, 40), candidate.toLowerCase())
+    if (errors < least && errors <= Math.max(1, Math.floor(candidate.length / 3))) {
+      best = candidate
+      least = errors
+    }
+  }
+  return best
+}
+
+/** Letters added, left out, changed, or swapped with their neighbour. */
+function typingErrors(from: string, to: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const same = from[i - 1] === to[j - 1]
+      let errors = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1))
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      if (isSwapped) errors = Math.min(errors, before[j - 2]! + 1)
+      row.push(errors)
+    }
+    before = last
+    last = row
+  }
+  return last[to.length]!
+}
