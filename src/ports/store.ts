@@ -33,6 +33,13 @@ export interface LeaseRefused {
   readonly until: number
 }
 
+/** A lease that somebody holds now. */
+export interface HeldLease {
+  readonly key: string
+  readonly owner: string
+  readonly until: number
+}
+
 export interface LeaseOptions {
   /** Take it from a live holder. */
   readonly take?: boolean
@@ -58,5 +65,7 @@ export interface Store {
    * @param owner - `<pid>:<boot id>:<process start>`.
    */
   lease(key: string, owner: string, ttlMs: number, options?: LeaseOptions): Promise<Lease | LeaseRefused>
+  /** Leases that are held now, sorted by key; for people who ask who holds what. */
+  leases(): Promise<readonly HeldLease[]>
   close(): void
 }

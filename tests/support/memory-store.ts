@@ -96,6 +96,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         },
       }
     },
+    async leases() {
+      check()
+      const held = [...leases].filter(([, { owner, until }]) => until > now() && isAlive(owner))
+      return held.map(([key, lease]) => ({ key, ...lease })).sort((a, b) => (a.key < b.key ? -1 : 1))
+    },
     close() {},
   }
 }

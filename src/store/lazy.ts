@@ -1,0 +1,61 @@
+/**
+ * A store that is made by its first write. Until then reads answer "nothing", so that looking at a project
+ * leaves no trace in it; each read looks again, because another process may have made it meanwhile.
+ */
+import type { Store } from '../ports/store.ts'
+
+export interface LazySource {
+  /** Open what is there; `undefined` when nothing is. */
+  openExisting(): Promise<Store | undefined>
+  /** Open it, or make it. */
+  openOrMake(): Promise<Store>
+}
+
+export function lazyStore(source: LazySource): Store {
+  let opened: Promise<Store> | undefined
+  let isClosed = false
+
+  /** A failure is not remembered: the next call may find the cause gone. */
+  function keep(opening: Promise<Store>): Promise<Store> {
+    opened = opening
+    opening.then(
+      store => isClosed && store.close(),
+      () => {
+        if (opened === opening) opened = undefined
+      },
+    )
+    return opening
+  }
+
+  const toWrite = (): Promise<Store> => opened ?? keep(source.openOrMake())
+
+  async function toRead(): Promise<Store | undefined> {
+    if (opened !== undefined) return opened
+    const existing = await source.openExisting()
+    if (existing === undefined) return undefined
+    if (opened === undefined) return keep(Promise.resolve(existing))
+    existing.close()
+    return opened
+  }
+
+  return {
+    append: async (stream, record) => (await toWrite()).append(stream, record),
+    async *read(stream, after) {
+      const store = await toRead()
+      if (store !== undefined) yield* store.read(stream, after)
+    },
+    get: async key => (await toRead())?.get(key),
+    put: async (key, value, expected) => (await toWrite()).put(key, value, expected),
+    list: async prefix => (await toRead())?.list(prefix) ?? [],
+    remove: async (key, expected) => (await toRead())?.remove(key, expected) ?? false,
+    lease: async (key, owner, ttlMs, options) => (await toWrite()).lease(key, owner, ttlMs, options),
+    leases: async () => (await toRead())?.leases() ?? [],
+    close() {
+      isClosed = true
+      opened?.then(
+        store => store.close(),
+        () => {},
+      )
+    },
+  }
+}

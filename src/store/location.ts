@@ -1,0 +1,86 @@
+/**
+ * Where a project's store lies: `.outrigger/state/store.db`, readable by the user only; in the user's
+ * state folder when the project cannot be written. The folder is made by the first write.
+ */
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OutriggerError } from '../errors.ts'
+
+export interface StorePlaces {
+  /** `.outrigger/state` of the project. */
+  readonly state: string
+  /** The project's folder below the user's state folder; `null` without a home folder. */
+  readonly userState: string | null
+}
+
+export interface StoreFile {
+  readonly file: string
+  /** Why it does not lie in the project, as a system's code. */
+  readonly notInProject?: string
+}
+
+const fileName = 'store.db'
+
+/** The store that is there; `undefined` when there is none. Creates nothing. */
+export function findStore(places: StorePlaces): StoreFile | undefined {
+  const inProject = join(places.state, fileName)
+  const inUser = places.userState === null ? undefined : join(places.userState, fileName)
+  if (existsSync(inProject)) {
+    const refused = whyNotWritable(places.state, inProject)
+    if (refused === undefined) return { file: inProject }
+    // Written to after the project became read-only, or readable only by chance: the user's copy is the living one.
+    return inUser !== undefined && existsSync(inUser) ? { file: inUser, notInProject: refused } : undefined
+  }
+  return inUser !== undefined && existsSync(inUser) ? { file: inUser, notInProject: 'EACCES' } : undefined
+}
+
+/** Makes the folder and an empty file when they are missing. Throws `STORE_UNAVAILABLE` when no place can be written. */
+export function makeStore(places: StorePlaces): StoreFile {
+  const refused = tryMake(places.state)
+  if (refused === undefined) return { file: join(places.state, fileName) }
+  const second = places.userState === null ? 'no home folder' : tryMake(places.userState)
+  if (places.userState !== null && second === undefined) return { file: join(places.userState, fileName), notInProject: refused }
+  throw new OutriggerError('STORE_UNAVAILABLE', `no place for the store can be written (${refused}, ${second})`, {
+    subject: places.state,
+    hint: `make ${places.userState ?? places.state} writable`,
+    exit: 3,
+  })
+}
+
+/** The folder of the state, private and ignored by git. Throws the system's error. */
+export function makeStateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx' })
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** Why not, as a system's code. */
+function tryMake(folder: string): string | undefined {
+  const file = join(folder, fileName)
+  try {
+    makeStateFolder(folder)
+    // Made here and not by SQLite, whose files are readable by everyone; its side files take this one's mode.
+    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600))
+    return whyNotWritable(folder, file)
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+function whyNotWritable(folder: string, file: string): string | undefined {
+  try {
+    // SQLite makes its side files beside the database.
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    accessSync(file, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
+}
