@@ -1,0 +1,44 @@
+/** `outrigger mcp`: the server on this process's stdin and stdout, until the client closes them. */
+import type { Readable, Writable } from 'node:stream'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import type { Io } from '../cli/io.ts'
+import type { Parts } from '../cli/run.ts'
+import { engineOf } from '../cli/words.ts'
+import { createMcpServer } from './server.ts'
+
+export interface Streams {
+  readonly input: Readable
+  readonly output: Writable
+}
+
+const settleMs = 2_000
+
+/** @returns the exit code, when stdin closed or the process was told to end. Throws `CLI_USAGE` for an unknown engine. */
+export async function serveMcp(
+  io: Io,
+  options: { readonly project?: string; readonly engines: readonly string[] },
+  parts: Pick<Parts, 'version' | 'open' | 'operations'>,
+  streams: Streams = { input: process.stdin, output: process.stdout },
+): Promise<number> {
+  const mcp = createMcpServer({
+    version: parts.version,
+    engines: options.engines.map(engineOf),
+    ...(options.project !== undefined && { project: options.project }),
+    open: folder => parts.open({ cwd: io.cwd, ...(folder !== undefined && { project: folder }), env: io.env, door: 'mcp' }),
+    operations: parts.operations,
+  })
+  mcp.server.onerror = error => io.stderr.write(`outrigger mcp: ${error.message}\n`)
+  const ended = new Promise<void>(resolve => {
+    const end = (): void => resolve()
+    streams.input.once('end', end).once('close', end).once('error', end)
+    io.signal.addEventListener('abort', end, { once: true })
+    mcp.server.onclose = end
+  })
+  await mcp.server.connect(new StdioServerTransport(streams.input, streams.output))
+  await ended
+  // A client that wrote its requests and closed the pipe still reads the answers.
+  if (!io.signal.aborted) await mcp.settled(settleMs)
+  await mcp.server.close()
+  await mcp.close()
+  return 0
+}
