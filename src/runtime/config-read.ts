@@ -1,0 +1,208 @@
+/**
+ * One configuration file as settings and faults, each with its place. All faults are found, not the first
+ * only; what is fine stands beside them.
+ */
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import type { Fault, Position } from '../errors.ts'
+import type { Json } from '../ports/json.ts'
+import { type ConfigKey, openKey } from './config-keys.ts'
+import type { SectionName } from './project.ts'
+
+export type ConfigOwner = 'project' | 'person'
+
+/** Keys of the sections that are built; a section without an entry is open: any mapping will do. */
+export type ConfigSchema = Readonly<Partial<Record<SectionName, readonly ConfigKey[]>>>
+
+export const sectionNames: readonly SectionName[] = ['keel', 'companion', 'repl', 'pack', 'next', 'models']
+
+export interface Setting {
+  readonly key: ConfigKey
+  readonly value: Json
+  readonly position: Position
+}
+
+export interface ConfigFile {
+  /** Faults of the file itself: `CONFIG_BAD`. */
+  readonly faults: readonly Fault[]
+  readonly sections: ReadonlyMap<SectionName, { readonly settings: readonly Setting[]; readonly faults: readonly Fault[] }>
+}
+
+interface Reader {
+  readonly document: Document
+  at(node: Node | null | undefined, end?: boolean): Position
+}
+
+/** @param file - the name people know it by; stands in every position. */
+export function readConfigFile(text: string, file: string, owner: ConfigOwner, schema: ConfigSchema): ConfigFile {
+  const lines = new LineCounter()
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), {
+    lineCounter: lines,
+    uniqueKeys: false,
+    logLevel: 'silent',
+    prettyErrors: false,
+  })
+  const place = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  if (document.errors.length > 0) {
+    return failed(
+      document.errors.map(error => ({
+        key: '',
+        message: `is no YAML: ${firstLine(error.message)}`,
+        position: place(error.pos[0]),
+      })),
+    )
+  }
+  const reader: Reader = { document, at: node => place(node?.range?.[0] ?? 0) }
+  const root = document.contents
+  if (root === null || isNothing(root)) return { faults: [], sections: new Map() }
+  if (!isMap(root)) return failed([{ key: '', message: 'must be a mapping of sections', position: reader.at(root) }])
+
+  const faults: Fault[] = []
+  const sections = new Map<SectionName, { settings: readonly Setting[]; faults: readonly Fault[] }>()
+  for (const { name, pair, isRepeated } of keysOf(root, reader)) {
+    const position = reader.at(pair.key as Node)
+    const section = sectionNames.find(known => known === name)
+    if (section === undefined) {
+      faults.push({ key: name, message: `is no section; there are ${sectionNames.join(', ')}`, position })
+    } else if (isRepeated) {
+      faults.push({ key: name, message: 'stands here a second time', position })
+    } else {
+      sections.set(section, readSection(section, pair.value as Node | null, position, owner, schema[section], reader))
+    }
+  }
+  return { faults, sections }
+}
+
+function failed(faults: readonly Fault[]): ConfigFile {
+  return { faults, sections: new Map() }
+}
+
+function readSection(
+  section: SectionName,
+  given: Node | null,
+  position: Position,
+  owner: ConfigOwner,
+  keys: readonly ConfigKey[] | undefined,
+  reader: Reader,
+): { readonly settings: readonly Setting[]; readonly faults: readonly Fault[] } {
+  const settings: Setting[] = []
+  const faults: Fault[] = []
+  const add = (key: ConfigKey, node: Node | null, at: Position) => {
+    const name = `${section}.${key.path}`
+    if (owner === 'project' && key.precedence === 'person-file') {
+      faults.push({ key: name, message: "may stand in the person's own configuration only", position: at })
+      return
+    }
+    const value = jsonOf(node, reader)
+    const allowed = value === undefined ? key.allowed : key.check(value)
+    if (allowed === undefined) settings.push({ key, value: value!, position: at })
+    else
+      faults.push({
+        key: name,
+        message: `must be ${allowed}, not ${shown(value)}`,
+        position: node === null ? at : reader.at(node),
+      })
+  }
+
+  const walk = (node: Node | null, prefix: string) => {
+    const map = resolved(node, reader)
+    if (map === null || isNothing(map)) return
+    if (!isMap(map)) {
+      faults.push({
+        key: joined(section, prefix),
+        message: `must be a mapping, not ${shown(jsonOf(map, reader))}`,
+        position: reader.at(map),
+      })
+      return
+    }
+    for (const { name, pair, isRepeated } of keysOf(map, reader)) {
+      const path = joined(prefix, name)
+      const keyAt = reader.at(pair.key as Node)
+      const known = keys === undefined ? openKey(section, name) : keys.find(key => key.path === path)
+      const isGroup = keys?.some(key => key.path.startsWith(`${path}.`)) ?? false
+      if (isRepeated) faults.push({ key: joined(section, path), message: 'stands here a second time', position: keyAt })
+      else if (known !== undefined) add(known, pair.value as Node | null, keyAt)
+      else if (isGroup) walk(pair.value as Node | null, path)
+      else faults.push({ key: joined(section, path), message: unknownKey(path, keys ?? []), position: keyAt })
+    }
+  }
+  walk(given, '')
+  // The whole section is the person's: one fault tells it better than one a key.
+  const whole = owner === 'project' && faults.length > 0 && openKey(section, '').precedence === 'person-file'
+  if (whole)
+    return { settings: [], faults: [{ key: section, message: "may stand in the person's own configuration only", position }] }
+  return { settings, faults }
+}
+
+/** The pairs of a mapping in their order; keys that are no text keep their source as a name. */
+function keysOf(
+  map: Node,
+  reader: Reader,
+): readonly { readonly name: string; readonly pair: Pair; readonly isRepeated: boolean }[] {
+  if (!isMap(map)) return []
+  const seen = new Set<string>()
+  return map.items.map(pair => {
+    const key = resolved(pair.key as Node | null, reader)
+    const name = isScalar(key) ? String(key.value) : '?'
+    const isRepeated = seen.has(name)
+    seen.add(name)
+    return { name, pair, isRepeated }
+  })
+}
+
+/** An alias is what it names; one that names itself, or a hundred steps away, is nothing. */
+function resolved(node: Node | null | undefined, reader: Reader): Node | null {
+  let found = node ?? null
+  for (let step = 0; isAlias(found); step += 1) found = step < 100 ? (found.resolve(reader.document) ?? null) : null
+  return found
+}
+
+const isNothing = (node: Node): boolean => isScalar(node) && node.value === null
+
+/** `undefined`: no value that JSON could hold, nothing at all, or one that is too large. */
+function jsonOf(given: Node | null, reader: Reader): Json | undefined {
+  let nodes = 0
+  const convert = (node: Node | null, depth: number): Json | undefined => {
+    const found = resolved(node, reader)
+    nodes += 1
+    if (found === null || depth > 50 || nodes > 100_000) return undefined
+    if (isScalar(found)) {
+      const { value } = found
+      if (typeof value === 'string' || typeof value === 'boolean') return value
+      if (value === null) return depth === 0 ? undefined : null
+      return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+    }
+    if (isSeq(found)) {
+      const items = found.items.map(item => convert(item as Node | null, depth + 1))
+      return items.some(item => item === undefined) ? undefined : (items as Json[])
+    }
+    if (!isMap(found)) return undefined
+    const entries = keysOf(found, reader).map(
+      ({ name, pair }) => [name, convert(pair.value as Node | null, depth + 1) ?? null] as const,
+    )
+    return Object.fromEntries(entries)
+  }
+  return convert(given, 0)
+}
+
+function unknownKey(path: string, keys: readonly ConfigKey[]): string {
+  const group = path.split('.').slice(0, -1).join('.')
+  const beside = keys.filter(key => group === '' || key.path.startsWith(`${group}.`)).map(key => key.path)
+  const near = beside.find(key => key.toLowerCase() === path.toLowerCase())
+  return near === undefined ? `is no key; there are ${beside.join(', ')}` : `is no key; is ${near} meant?`
+}
+
+function joined(first: string, second: string): string {
+  if (first === '') return second
+  return second === '' ? first : `${first}.${second}`
+}
+
+function shown(value: Json | undefined): string {
+  if (value === undefined) return 'nothing'
+  const text = JSON.stringify(value)
+  return text.length <= 60 ? text : `${text.slice(0, 57)}…`
+}
+
+const firstLine = (text: string): string => text.split('\n')[0]!
