@@ -62,18 +62,18 @@ export function record(text: string, hex: string): string {
 export function quote(text: string, max: number): string {
   return `"${cutMiddle(text, max)
     .replace(/[\\"]/g, sign => `\\${sign}`)
-    .replace(unprintable, escape)}"`
+    .replace(unprintable, escaped)}"`
 }
 
 /** A name of a file, heading or link as part of one of our lines: one line, no control or direction signs, at most `max` units. */
 export function oneLine(text: string, max: number): string {
-  return cutMiddle(text.replace(unprintable, escape), max)
+  return cutMiddle(text.replace(unprintable, escaped), max)
 }
 
 /** Controls, line and paragraph separators, direction overrides, zero-width signs, the BOM. */
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-function escape(sign: string): string {
+function escaped(sign: string): string {
   if (sign === '\n') return '\\n'
   if (sign === '\r') return '\\r'
   if (sign === '\t') return '\\t'
