@@ -1,0 +1,69 @@
+/**
+ * What the door keeps about each agent of the host while it lives: which session it counts for, what its
+ * turn has said, which calls it has reported, and context that waits for the next request.
+ */
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { UserMessage } from '@deepseek-ai/dsh-llm'
+
+export interface TrackedAgent {
+  readonly agent: Agent
+  /** The session that its events count for: its own, or that of the main agent it works for. */
+  readonly session: string
+  /** A helper agent's id; `undefined` for a main agent. */
+  readonly helper: string | undefined
+  readonly cwd: string
+  /** Number of the host's open or last turn; 0 before the first. */
+  turn: number
+  /** Texts of the assistant's messages in this turn, oldest first. */
+  answers: string[]
+  /** It was kept going before in this turn. */
+  held: boolean
+  /** Calls of this turn that a finished result was reported for. */
+  readonly reported: Set<string>
+  /** Calls of this turn as the model made them. */
+  readonly called: Map<string, { readonly name: string; readonly arguments: string }>
+  /** Messages for the next request. */
+  pending: UserMessage[]
+  started: boolean
+  /** What was last told about work beside the agent. */
+  busy: string
+}
+
+/** @param find - a live agent by its session's id. */
+export function trackAgent(agent: Agent, find: (session: string) => Agent | undefined): TrackedAgent {
+  const isHelper = agent.session.header.origin === 'subagent'
+  const main = isHelper ? mainOf(agent, find) : agent
+  return {
+    agent,
+    session: main?.id ?? agent.session.header.parentSession ?? agent.id,
+    helper: isHelper ? agent.id : undefined,
+    cwd: main?.session.header.cwd ?? agent.session.header.cwd ?? process.cwd(),
+    turn: 0,
+    answers: [],
+    held: false,
+    reported: new Set(),
+    called: new Map(),
+    pending: [],
+    started: false,
+    busy: '',
+  }
+}
+
+/** The agent that a helper works for, over any number of helpers in between. */
+function mainOf(agent: Agent, find: (session: string) => Agent | undefined): Agent | undefined {
+  let current: Agent | undefined = agent
+  while (current?.session.header.origin === 'subagent') {
+    const parent: string | undefined = current.session.header.parentSession
+    current = parent === undefined ? undefined : find(parent)
+  }
+  return current
+}
+
+/** Begin a turn: nothing said, nothing called, not held. */
+export function openTurn(tracked: TrackedAgent, turn: number): void {
+  tracked.turn = turn
+  tracked.answers = []
+  tracked.held = false
+  tracked.reported.clear()
+  tracked.called.clear()
+}

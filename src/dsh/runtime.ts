@@ -1,0 +1,98 @@
+/**
+ * The runtimes of the host's process: one a project, made when its first session starts. The row `core`
+ * provides this as the service `outrigger`; engine rows switch their engine on through it.
+ */
+import type {} from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { Json } from '../ports/json.ts'
+import type { Outrigger } from '../runtime/outrigger.ts'
+import type { Project } from '../runtime/project.ts'
+import type { Action, EngineName } from '../session/actions.ts'
+import type { AnyEngine } from '../session/engine.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    outrigger: DshService
+  }
+}
+
+/** An engine as its row brings it. */
+export interface EngineRow {
+  readonly name: EngineName
+  /** Keys of the engine's configuration section that the host sets; nearer than the files. */
+  settings(): Readonly<Record<string, Json>>
+  create(project: Project): AnyEngine
+}
+
+export interface LiveProject {
+  readonly project: Project
+  readonly outrigger: Outrigger
+}
+
+/** Opens the project of a folder with the engines that are switched on. */
+export type OpenLive = (
+  cwd: string,
+  rows: readonly EngineRow[],
+  deliver: (session: string, actions: readonly Action[]) => void,
+) => Promise<LiveProject>
+
+export interface DshRuntime {
+  /** Switch an engine on. The answer switches it off again. */
+  engine(row: EngineRow): () => void
+  isOn(name: EngineName): boolean
+  /** The settings of a row changed: projects are opened anew with the next event. */
+  changed(): Promise<void>
+  /** The runtime of a session's folder. Rejects when the project cannot be opened; a later call tries again. */
+  of(cwd: string): Promise<LiveProject>
+  /** Who takes what engines ask for late or of their own accord. */
+  onDeliver(take: (session: string, actions: readonly Action[]) => void): void
+  close(): Promise<void>
+}
+
+/** What other rows of ours reach as `ctx.outrigger`. */
+export interface DshService extends DshRuntime {
+  /** The runtime of an agent's project, and the session that the agent counts for. */
+  live(agent: Agent): Promise<LiveProject & { readonly session: string }>
+}
+
+export function createDshRuntime(open: OpenLive): DshRuntime {
+  const rows = new Map<EngineName, EngineRow>()
+  const live = new Map<string, Promise<LiveProject>>()
+  let take: (session: string, actions: readonly Action[]) => void = () => {}
+
+  const close = async (): Promise<void> => {
+    const opened = [...live.values()]
+    live.clear()
+    for (const result of await Promise.allSettled(opened)) {
+      if (result.status === 'rejected') continue
+      await result.value.outrigger.close()
+      await result.value.project.close()
+    }
+  }
+
+  return {
+    engine: row => {
+      rows.set(row.name, row)
+      void close()
+      return () => {
+        if (rows.get(row.name) !== row) return
+        rows.delete(row.name)
+        void close()
+      }
+    },
+    isOn: name => rows.has(name),
+    changed: close,
+    of: cwd => {
+      const known = live.get(cwd)
+      if (known !== undefined) return known
+      const opened = open(cwd, [...rows.values()], (session, actions) => take(session, actions))
+      live.set(cwd, opened)
+      opened.catch(() => live.delete(cwd))
+      return opened
+    },
+    onDeliver: next => {
+      take = next
+    },
+    close,
+  }
+}

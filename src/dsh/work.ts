@@ -1,0 +1,32 @@
+/** What keeps a session of the host at work beside its main agent. */
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { DoorHost } from './door.ts'
+
+export interface Work {
+  readonly draining: boolean
+  readonly queued: number
+  /** Helper agents that run for this one, or for a helper of it. */
+  readonly children: number
+  readonly jobs: number
+}
+
+/** @param agent - a main agent. */
+export function busyOf(agent: Agent, host: Pick<DoorHost, 'agents' | 'find' | 'jobs'>): Work {
+  const helpers = host.agents().filter(other => other !== agent && worksFor(other, agent, host.find))
+  return {
+    draining: agent.status === 'running',
+    queued: agent.inbox.nextTurn.length + agent.inbox.nextStep.length,
+    children: helpers.filter(helper => helper.status === 'running').length,
+    jobs: [agent, ...helpers].reduce((sum, each) => sum + host.jobs(each), 0),
+  }
+}
+
+function worksFor(helper: Agent, main: Agent, find: DoorHost['find']): boolean {
+  let current: Agent | undefined = helper
+  while (current?.session.header.origin === 'subagent') {
+    const parent: string | undefined = current.session.header.parentSession
+    if (parent === main.id) return true
+    current = parent === undefined ? undefined : find(parent)
+  }
+  return false
+}

@@ -1,0 +1,44 @@
+/**
+ * DSH homes with our packed bundle in the headless profile. The bundle is packed and installed once for a
+ * spec file, as a person would do it; each test gets a copy of that home, which is some 100 kB.
+ */
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addPlugin, findHost, packageRoot, packPackage } from '../../../src/demo/host.ts'
+
+export function temporaryFolder(label: string): string {
+  return mkdtempSync(join(tmpdir(), `outrigger-${label}-`))
+}
+
+/** Pack the built package. The test commands build it first; a run of vitest alone needs `npm run build`. */
+export async function packBuilt(into: string): Promise<string> {
+  if (!existsSync(join(packageRoot(), 'dist', 'dsh', 'core.js'))) throw new Error('dist/ is not built: run `npm run build`')
+  return packPackage(packageRoot(), into)
+}
+
+export interface PreparedHome {
+  readonly tarball: string
+  /** A home of its own with our bundle installed. */
+  copy(): string
+  /** Removes everything that was made, copies included. */
+  remove(): void
+}
+
+/** About three seconds. */
+export async function prepareHome(): Promise<PreparedHome> {
+  const folder = temporaryFolder('e2e')
+  const tarball = await packBuilt(join(folder, 'packs'))
+  const installed = join(folder, 'home')
+  await addPlugin(findHost(), installed, 'headless', tarball)
+  let copies = 0
+  return {
+    tarball,
+    copy: () => {
+      const home = join(folder, `home-${++copies}`)
+      cpSync(installed, home, { recursive: true, verbatimSymlinks: true })
+      return home
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
+  }
+}
