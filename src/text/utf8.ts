@@ -3,6 +3,8 @@
  * offsets, lines and columns. Parsers work on the text, spans are stored in bytes.
  */
 
+import { Buffer } from 'node:buffer'
+
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The text with its BOM, or `null` when the bytes are not valid UTF-8. */
@@ -33,17 +35,19 @@ export interface Offsets {
   placeOf(index: number): Place
 }
 
-const stride = 256
+const stride = 64
 
 /** Places in `text`; tables are built at the first question and answers cost O(stride) or O(log lines). */
 export function createOffsets(text: string): Offsets {
-  let checkpoints: Uint32Array | null = null
+  /** `false`: all of it is ASCII and every offset is its own byte offset. */
+  let checkpoints: Uint32Array | false | null = null
   let starts: readonly number[] | null = null
   const bom = text.charCodeAt(0) === 0xfeff ? 1 : 0
 
   return {
     toByte(index) {
-      checkpoints ??= byteCheckpoints(text)
+      checkpoints ??= Buffer.byteLength(text) === text.length ? false : byteCheckpoints(text)
+      if (checkpoints === false) return index
       const block = Math.floor(index / stride)
       return checkpoints[block]! + byteLength(text, block * stride, index)
     },
