@@ -1,0 +1,158 @@
+/**
+ * What is known of every listed document, in columns: 100,000 documents are looked through in each full
+ * sweep, and are loaded and saved as they lie in memory.
+ */
+import type { FileIdentity } from '../ports/files.ts'
+
+/** `unread`: listed, not looked into (a zone without children). `plain`: declares nothing. `child`: has a record of its own. */
+export type DocumentRole = 'unread' | 'plain' | 'child'
+
+const roles: readonly DocumentRole[] = ['unread', 'plain', 'child']
+const settledFlag = 4
+
+/** The columns of `count` documents, in the order of `paths`. */
+export interface DocumentColumns {
+  readonly paths: readonly string[]
+  readonly device: BigUint64Array
+  readonly inode: BigUint64Array
+  readonly mtimeNs: BigInt64Array
+  readonly ctimeNs: BigInt64Array
+  readonly size: Float64Array
+  readonly flags: Uint8Array
+}
+
+export interface DocumentTable {
+  readonly size: number
+  has(path: string): boolean
+  role(path: string): DocumentRole | undefined
+  /** The document is known, still the one that was read, and that reading proves its bytes. */
+  isCurrent(path: string, stat: FileIdentity): boolean
+  set(path: string, stat: FileIdentity | null, role: DocumentRole, isSettled: boolean): void
+  /** Take a row over as it is; `false` when `from` does not have it. */
+  copy(path: string, from: DocumentTable): boolean
+  delete(path: string): boolean
+  paths(): readonly string[]
+  /** Rows that are left, without gaps. */
+  columns(): DocumentColumns
+  /** One row's values, for `copy`. */
+  row(path: string): Row | undefined
+}
+
+interface Row {
+  readonly device: bigint
+  readonly inode: bigint
+  readonly mtimeNs: bigint
+  readonly ctimeNs: bigint
+  readonly size: number
+  readonly flags: number
+}
+
+export function emptyColumns(capacity = 0, paths: readonly string[] = []): DocumentColumns {
+  return {
+    paths,
+    device: new BigUint64Array(capacity),
+    inode: new BigUint64Array(capacity),
+    mtimeNs: new BigInt64Array(capacity),
+    ctimeNs: new BigInt64Array(capacity),
+    size: new Float64Array(capacity),
+    flags: new Uint8Array(capacity),
+  }
+}
+
+/** @param start - the rows it begins with; their arrays are taken over. */
+export function createDocumentTable(start: DocumentColumns = emptyColumns(), capacity = 0): DocumentTable {
+  const indexOf = new Map<string, number>()
+  start.paths.forEach((path, index) => indexOf.set(path, index))
+  let rows = start
+  let used = start.paths.length
+  if (capacity > rows.flags.length) rows = grown(rows, capacity)
+
+  const table: DocumentTable = {
+    get size() {
+      return indexOf.size
+    },
+    has: path => indexOf.has(path),
+    role(path) {
+      const index = indexOf.get(path)
+      return index === undefined ? undefined : roles[rows.flags[index]! & 3]
+    },
+    isCurrent(path, stat) {
+      const at = indexOf.get(path)
+      if (at === undefined || (rows.flags[at]! & settledFlag) === 0) return false
+      return (
+        stat.kind === 'file' &&
+        rows.mtimeNs[at] === stat.mtimeNs &&
+        rows.ctimeNs[at] === stat.ctimeNs &&
+        rows.size[at] === stat.size &&
+        rows.inode[at] === BigInt.asUintN(64, stat.inode) &&
+        rows.device[at] === BigInt.asUintN(64, stat.device)
+      )
+    },
+    set(path, stat, role, isSettled) {
+      const flags = roles.indexOf(role) | (isSettled && stat !== null ? settledFlag : 0)
+      put(path, stat === null ? { ...nowhere, flags } : { ...stat, flags })
+    },
+    copy(path, from) {
+      const row = from.row(path)
+      if (row !== undefined) put(path, row)
+      return row !== undefined
+    },
+    delete: path => indexOf.delete(path),
+    paths: () => [...indexOf.keys()],
+    columns() {
+      const kept = [...indexOf.values()]
+      const packed = emptyColumns(kept.length, [...indexOf.keys()])
+      kept.forEach((from, to) => {
+        packed.device[to] = rows.device[from]!
+        packed.inode[to] = rows.inode[from]!
+        packed.mtimeNs[to] = rows.mtimeNs[from]!
+        packed.ctimeNs[to] = rows.ctimeNs[from]!
+        packed.size[to] = rows.size[from]!
+        packed.flags[to] = rows.flags[from]!
+      })
+      return packed
+    },
+    row(path) {
+      const at = indexOf.get(path)
+      if (at === undefined) return undefined
+      return {
+        device: rows.device[at]!,
+        inode: rows.inode[at]!,
+        mtimeNs: rows.mtimeNs[at]!,
+        ctimeNs: rows.ctimeNs[at]!,
+        size: rows.size[at]!,
+        flags: rows.flags[at]!,
+      }
+    },
+  }
+  return table
+
+  function put(path: string, row: Row): void {
+    let at = indexOf.get(path)
+    if (at === undefined) {
+      at = used
+      used += 1
+      if (used > rows.flags.length) rows = grown(rows, Math.max(64, 2 * used))
+      indexOf.set(path, at)
+    }
+    rows.device[at] = BigInt.asUintN(64, row.device)
+    rows.inode[at] = BigInt.asUintN(64, row.inode)
+    rows.mtimeNs[at] = row.mtimeNs
+    rows.ctimeNs[at] = row.ctimeNs
+    rows.size[at] = row.size
+    rows.flags[at] = row.flags
+  }
+}
+
+const nowhere: Omit<Row, 'flags'> = { device: 0n, inode: 0n, mtimeNs: 0n, ctimeNs: 0n, size: 0 }
+
+function grown(rows: DocumentColumns, capacity: number): DocumentColumns {
+  const larger = emptyColumns(capacity, rows.paths)
+  larger.device.set(rows.device)
+  larger.inode.set(rows.inode)
+  larger.mtimeNs.set(rows.mtimeNs)
+  larger.ctimeNs.set(rows.ctimeNs)
+  larger.size.set(rows.size)
+  larger.flags.set(rows.flags)
+  return larger
+}

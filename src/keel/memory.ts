@@ -1,0 +1,88 @@
+/** What keel knows of a project between two looks: the value that sweeps change and the cache keeps. */
+import type { FileIdentity } from '../ports/files.ts'
+import { createDocumentTable, type DocumentTable } from './documents.ts'
+import type { Resolution } from './resolve.ts'
+import type { AnchorView, Hex12, ParsedChild, Suggestion, SuspectKey } from './types.ts'
+import type { LocalZones } from './zones.ts'
+
+export interface ChildRecord {
+  readonly path: string
+  readonly identity: FileIdentity
+  /** The identity proves the bytes. */
+  readonly isSettled: boolean
+  /** Of its bytes. */
+  readonly id: Hex12
+  readonly parsed: ParsedChild
+  /** One an entry, in their order. */
+  readonly edges: readonly EdgeSlot[]
+}
+
+export interface EdgeSlot {
+  readonly id: string
+  /** Normal id of the section, or of the text after frontmatter. */
+  readonly scopeId: Hex12
+  /** Before a stamp settled what could be meant; `null`: not resolved yet. */
+  resolution: Resolution | null
+}
+
+export interface TargetRecord {
+  readonly path: string
+  /** Of the link itself when the path is one; of what it leads to. */
+  readonly link: FileIdentity | null
+  readonly file: FileIdentity
+  readonly isSettled: boolean
+  /** Of all bytes; `null` when they cannot be read. */
+  readonly raw: Hex12 | null
+  /** Why it cannot be read. */
+  readonly why: string | null
+  /** Per anchor in use. */
+  readonly views: Map<string | null, AnchorView>
+  /** Where the lines of `<anchor> <stamp>` are now. */
+  readonly windows: Map<string, string | null>
+  /** The index id by which git vouched for this content. */
+  indexId: string | null
+}
+
+export interface EdgeMemory {
+  /** The last stamp the edge was seen with; stays when the stamp is taken out. */
+  readonly stamp: Hex12
+  /** The stamp it had at the last boundary. */
+  readonly settled: Hex12
+}
+
+/** The answer of a search for a gone source or anchor, good while the searched files are the same. */
+export interface Search {
+  readonly signature: string
+  readonly suggest: Suggestion | null
+}
+
+export interface Memory {
+  documents: DocumentTable
+  locals: readonly LocalZones[]
+  readonly children: Map<string, ChildRecord>
+  readonly targets: Map<string, TargetRecord>
+  readonly edges: Map<string, EdgeMemory>
+  /** When each live suspect key was first seen, ms. */
+  readonly since: Map<SuspectKey, number>
+  /** Documents and targets that the last sweep had no time for; the next one starts with them. */
+  unfinished: ReadonlySet<string>
+  readonly searches: Map<string, Search>
+  /** `null`: never. */
+  sweptAt: number | null
+  baselineBytes: number | null
+}
+
+export function emptyMemory(): Memory {
+  return {
+    documents: createDocumentTable(),
+    locals: [],
+    children: new Map(),
+    targets: new Map(),
+    edges: new Map(),
+    since: new Map(),
+    unfinished: new Set(),
+    searches: new Map(),
+    sweptAt: null,
+    baselineBytes: null,
+  }
+}

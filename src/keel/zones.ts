@@ -1,0 +1,108 @@
+/**
+ * Which parts of a project keel looks at. A path is in a zone when one of its segments equals one of
+ * the zone's names; each segment is judged by the names in force in the folder that holds it.
+ *
+ * A folder with a `.stoa-keel.yml` sets the names for itself and below, for keys that the project's
+ * configuration leaves open, and is the base folder that references are relative to.
+ */
+import { parse } from 'yaml'
+import type { KeelConfig } from './types.ts'
+
+/** `ignore`: not listed, never a child, never checked as a source. `frozen`: a source, never a child. `vendored`: listed, not checked. */
+export type Zone = 'ignore' | 'frozen' | 'vendored'
+
+/** What one `.stoa-keel.yml` says. `null`: it leaves the key alone. */
+export interface LocalZones {
+  /** Project-relative folder it lies in; `''` for the root. */
+  readonly folder: string
+  readonly ignore: readonly string[] | null
+  readonly frozen: readonly string[] | null
+}
+
+export interface Zones {
+  /** The first zone, from the root down, that a project-relative path is in; in one segment `ignore` wins, then `frozen`. */
+  of(path: string): Zone | null
+  /** Whether a walk enters the folder `name` of `folder`. */
+  enters(folder: string, name: string): boolean
+  /** The nearest folder at or above `folder` that has local zones; `''` is the root. */
+  base(folder: string): string
+}
+
+export const localZonesName: string = '.stoa-keel.yml'
+
+const alwaysIgnored = ['.git', '.outrigger', 'node_modules']
+const defaultIgnored = ['park', 'archive', 'node_modules', '.git', '.tmp', '.dump', 'build', '.outrigger']
+const defaultFrozen = ['in', '.in']
+
+interface Names {
+  readonly base: string
+  readonly ignore: ReadonlySet<string>
+  readonly frozen: ReadonlySet<string>
+}
+
+export function createZones(config: Pick<KeelConfig, 'ignore' | 'frozen' | 'vendored'>, locals: readonly LocalZones[]): Zones {
+  const localOf = new Map(locals.map(local => [local.folder, local]))
+  const vendored = new Set(config.vendored ?? [])
+  const root: Names = {
+    base: '',
+    ignore: new Set([...(config.ignore ?? defaultIgnored), ...alwaysIgnored]),
+    frozen: new Set(config.frozen ?? defaultFrozen),
+  }
+  const memo = new Map<string, Names>()
+
+  function namesIn(folder: string): Names {
+    const known = memo.get(folder)
+    if (known !== undefined) return known
+    const slash = folder.lastIndexOf('/')
+    const above = folder === '' ? root : namesIn(slash < 0 ? '' : folder.slice(0, slash))
+    const local = localOf.get(folder)
+    const names: Names =
+      local === undefined
+        ? above
+        : {
+            base: folder,
+            ignore:
+              config.ignore === null && local.ignore !== null ? new Set([...local.ignore, ...alwaysIgnored]) : above.ignore,
+            frozen: config.frozen === null && local.frozen !== null ? new Set(local.frozen) : above.frozen,
+          }
+    memo.set(folder, names)
+    return names
+  }
+
+  return {
+    of(path) {
+      // The names are the same for the whole path where no folder says otherwise.
+      let names = namesIn('')
+      for (let start = 0; start <= path.length; ) {
+        const slash = path.indexOf('/', start)
+        const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
+        if (names.ignore.has(segment)) return 'ignore'
+        if (names.frozen.has(segment)) return 'frozen'
+        if (vendored.has(segment)) return 'vendored'
+        if (slash < 0) return null
+        if (localOf.size > 0) names = namesIn(path.slice(0, slash))
+        start = slash + 1
+      }
+      return null
+    },
+    enters: (folder, name) => !namesIn(folder).ignore.has(name),
+    base: folder => namesIn(folder).base,
+  }
+}
+
+/** Any YAML list of names counts; whatever else the file holds is left alone, damage included. */
+export function readLocalZones(folder: string, bytes: Uint8Array): LocalZones {
+  let document: unknown
+  try {
+    document = parse(new TextDecoder().decode(bytes), { logLevel: 'silent', maxAliasCount: 100 })
+  } catch {
+    document = null // a file that is no YAML still makes its folder a base folder
+  }
+  return { folder, ignore: namesOf(document, 'ignore'), frozen: namesOf(document, 'frozen') }
+}
+
+function namesOf(document: unknown, key: string): readonly string[] | null {
+  if (typeof document !== 'object' || document === null || !Object.hasOwn(document, key)) return null
+  const value: unknown = (document as Readonly<Record<string, unknown>>)[key]
+  return Array.isArray(value) ? value.filter(name => typeof name === 'string' || typeof name === 'number').map(String) : null
+}
