@@ -60,7 +60,11 @@ export interface Entry {
   /** n-th (from 0) among entries of equal scope and text; part of the edge id. */
   readonly ordinal: number
   /** Spans of repeated file-level items merged into this one; `norm` drops their stamps too. */
-  readonly repeats: readonly { readonly span: Span; readonly text: string }[]
+  readonly repeats: readonly { readonly span: Span; readonly text: string; readonly stampSpan?: Span | null }[]
+  /** Bad stamps: the text with what stands in the stamp's place, for a file that is named so (`readAsFile` in `entry.ts`). */
+  readonly whole?: string
+  /** Text of the item at `span` where it differs from `text`: another spelling of an edge declared twice. */
+  readonly spanText?: string
 }
 
 export type ProblemCode =
