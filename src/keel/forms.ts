@@ -4,6 +4,7 @@
  * different. Knows nothing of anchors: callers say which bytes, and what surrounds them.
  */
 import { createHash } from 'node:crypto'
+import { hex12 } from '../text/git-blob.ts'
 import type { Hex12, IdForm, KeelConfig, ParsedChild, SliceIds, Span } from './types.ts'
 
 /** Above this size a file knows `raw` and `lf` only, and no anchors. */
@@ -26,7 +27,7 @@ export interface SliceContext {
 
 /** First 12 hex digits of the git blob id of these bytes. */
 export function blobId(bytes: Uint8Array): Hex12 {
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex').slice(0, 12) as Hex12
+  return hex12(bytes) as Hex12
 }
 
 /** A NUL among the first 8,000 bytes. */
