@@ -35,6 +35,8 @@ export interface Caller {
   readonly door: 'cli' | 'mcp' | 'dsh' | 'claude-code' | 'hook'
   readonly actor: Actor
   readonly session?: string
+  /** Where relative paths that a person typed begin; left out: the project's root. */
+  readonly cwd?: string
   readonly signal: AbortSignal
   /** Progress for people: what, how many of how many. */
   progress(what: string, done: number, total: number): void
