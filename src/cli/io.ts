@@ -13,6 +13,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly stdin: () => AsyncIterable<Uint8Array>
+  /** Nothing is piped in: reading would wait for a person. */
+  readonly isStdinTerminal: boolean
   readonly stdout: Sink
   readonly stderr: Sink
   /** Aborted with an `Interruption` as its reason. */

@@ -30,6 +30,7 @@ const io: Io = {
   env: process.env,
   cwd: process.cwd(),
   stdin: () => process.stdin,
+  isStdinTerminal: process.stdin.isTTY === true,
   stdout: sinkOf(process.stdout),
   stderr: sinkOf(process.stderr),
   signal: abort.signal,

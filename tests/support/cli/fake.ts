@@ -79,6 +79,7 @@ export async function runFake(world: FakeWorld, argv: readonly string[], options
     stdin: async function* () {
       yield new TextEncoder().encode(options.stdin ?? '')
     },
+    isStdinTerminal: options.stdin === undefined,
     stdout: { write: text => void (out += text), isTerminal: options.terminal ?? false },
     stderr: { write: text => void (err += text), isTerminal: options.terminal ?? false },
     signal: options.signal ?? new AbortController().signal,
