@@ -77,7 +77,8 @@ export interface Configuration {
 export type SectionName = EngineName | 'models'
 
 /** A line of the ledger as it is written. */
-export type LedgerEntry = LedgerLine & {
+export type LedgerEntry = Omit<LedgerLine, 'reason'> & {
+  readonly reason?: string | null
   readonly engine: EngineName
   readonly session: string | null
   readonly turn: number | null

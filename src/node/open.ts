@@ -1,0 +1,97 @@
+/** Opens a project on the real machine, for every door. */
+import { userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import { OutriggerError } from '../errors.ts'
+import type { KeelDeps } from '../keel/deps.ts'
+import type { KeelProject } from '../keel/types.ts'
+import type { Files } from '../ports/files.ts'
+import type { Override } from '../runtime/config.ts'
+import { createProject } from '../runtime/create-project.ts'
+import { createModes } from '../runtime/modes.ts'
+import { findRoot, placesOf } from '../runtime/places.ts'
+import type { Environment, Project } from '../runtime/project.ts'
+import type { Caller } from '../session/operation.ts'
+import { findStore } from '../store/location.ts'
+import { openStore } from '../store/open.ts'
+import { mask } from '../text/redact.ts'
+import { isOfThisBoot, isOwnerAlive } from './boot.ts'
+import { nodeClock } from './clock.ts'
+import { nodeFiles } from './files.ts'
+import { nodeGit } from './git.ts'
+import { nodeProcesses } from './process.ts'
+import { packageVersion } from './version.ts'
+import { nodeWatcher } from './watcher.ts'
+
+export interface OpenOptions {
+  /** Folder to start from. */
+  readonly cwd: string
+  /** The project's folder itself, relative to `cwd`; else the nearest `.git` above `cwd`, else `cwd`. */
+  readonly project?: string
+  readonly env: Environment
+  readonly door: Caller['door']
+  /** Settings that are nearer than the configuration's files. */
+  readonly overrides?: readonly Override[]
+  /** Default: what this process has. */
+  readonly isTerminal?: boolean
+}
+
+/** Throws `BAD_INPUT` for a project that is no folder and for a clock or seed that cannot be read. Makes nothing. */
+export async function openProject(options: OpenOptions): Promise<Project> {
+  const { env, door } = options
+  const files = nodeFiles()
+  const places = placesOf(files, rootOf(files, options), env)
+  const modes = createModes()
+  const createKeelProject = await loadKeel()
+  return createProject({
+    files,
+    git: nodeGit(env),
+    clock: nodeClock(env),
+    processes: nodeProcesses(env),
+    watcher: nodeWatcher(),
+    env,
+    places,
+    modes,
+    door,
+    version: packageVersion(),
+    isTerminal: options.isTerminal ?? (process.stdin.isTTY === true && process.stdout.isTTY === true),
+    overrides: options.overrides ?? [],
+    hasStore: () => findStore(places) !== undefined,
+    openStore: () =>
+      openStore(places, { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner) }, ({ file, notInProject }) =>
+        modes.set(
+          'store: not in the project',
+          notInProject && `${places.state} cannot be written (${notInProject}); it is ${file}`,
+        ),
+      ),
+    createKeel: createKeelProject,
+    userName,
+    mask,
+  })
+}
+
+async function loadKeel(): Promise<(deps: KeelDeps) => KeelProject> {
+  const path = '../keel/project.ts'
+  try {
+    return ((await import(path)) as { createKeelProject: (deps: KeelDeps) => KeelProject }).createKeelProject
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+function rootOf(files: Files, { cwd, project }: OpenOptions): string {
+  if (project === undefined) return findRoot(files, resolve(cwd))
+  const root = resolve(cwd, project)
+  if (files.stat(root)?.kind === 'folder') return root
+  throw new OutriggerError('BAD_INPUT', `${project} is no folder`, { subject: project, hint: 'give the folder of a project' })
+}
+
+function userName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    // A user without an entry, as in some containers.
+    return undefined
+  }
+}

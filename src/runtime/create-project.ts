@@ -1,0 +1,113 @@
+/** Puts a project together from the machine's ports. Nothing is read, opened or made until it is asked for. */
+import type { KeelDeps } from '../keel/deps.ts'
+import type { KeelConfig, KeelProject } from '../keel/types.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Files } from '../ports/files.ts'
+import type { Git } from '../ports/git.ts'
+import type { Processes } from '../ports/process.ts'
+import type { Store } from '../ports/store.ts'
+import type { Watcher } from '../ports/watcher.ts'
+import type { Caller } from '../session/operation.ts'
+import { findActor } from './actor.ts'
+import { cacheFile } from './cache.ts'
+import { createConfiguration, type Override } from './config.ts'
+import { createLedger } from './ledger.ts'
+import { cacheFolder, joinPath } from './places.ts'
+import type { Environment, Modes, Places, Project } from './project.ts'
+import { createWithLease } from './with-lease.ts'
+
+export interface Machine {
+  readonly files: Files
+  readonly git: Git
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly watcher: Watcher
+  readonly env: Environment
+  readonly places: Places
+  readonly modes: Modes
+  readonly door: Caller['door']
+  readonly version: string
+  readonly isTerminal: boolean
+  readonly overrides?: readonly Override[]
+  /** Is a store on disk? */
+  hasStore(): boolean
+  /** A handle that opens on its first read of something that is there, and makes the store on its first write. */
+  openStore(): Store
+  createKeel(deps: KeelDeps): KeelProject
+  /** Name of the system's user. */
+  userName(): string | undefined
+  mask(text: string): string
+}
+
+export function createProject(machine: Machine): Project {
+  const { files, git, clock, processes, watcher, env, places, modes, door, version, mask } = machine
+  const config = createConfiguration(files, places, machine.overrides)
+  const stores: Store[] = []
+  const store = async (): Promise<Store> => (stores[0] ??= machine.openStore())
+  const withLease = createWithLease({ store, owner: () => processes.owner() })
+  const folder = () => cacheFolder(files, places)
+  const cache = cacheFile(files, folder, 'keel/cache.bin')
+  let deps: KeelDeps | undefined
+  let keel: { readonly of: KeelDeps; readonly project: KeelProject } | undefined
+
+  function keelDeps(): KeelDeps {
+    const now = config.keel()
+    if (deps !== undefined && sameConfig(deps.config, now)) return deps
+    deps = {
+      root: places.root,
+      config: now,
+      files,
+      git,
+      clock,
+      watcher,
+      cache,
+      // Asked for each time: the first stamp makes the project's state folder.
+      get baselineFolder() {
+        return joinPath(folder() ?? places.state, 'keel', 'baseline')
+      },
+      store,
+      withLease,
+      mask,
+      version,
+    }
+    return deps
+  }
+
+  return {
+    root: places.root,
+    door,
+    version,
+    files,
+    git,
+    clock,
+    processes,
+    watcher,
+    env,
+    places,
+    config,
+    modes,
+    withLease,
+    ledger: createLedger({ store, clock, modes, mask }),
+    hasStore: () => machine.hasStore(),
+    store,
+    keelDeps,
+    keel() {
+      const of = keelDeps()
+      if (keel?.of !== of) keel = { of, project: machine.createKeel(of) }
+      return keel.project
+    },
+    actor: stated => findActor({ env, door, isTerminal: machine.isTerminal, ...(stated !== undefined && { stated }) }),
+    async personName() {
+      return (await git.userName(places.root)) ?? machine.userName()
+    },
+    mask,
+    async close() {
+      await keel?.project.save()
+      for (const opened of stores.splice(0)) opened.close()
+    },
+  }
+}
+
+function sameConfig(one: KeelConfig, other: KeelConfig): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
