@@ -33,6 +33,7 @@ export async function runOperation(
   const caller: Caller = {
     door: 'cli',
     actor: project.actor(textOf(input, 'who')),
+    cwd: io.cwd,
     signal: io.signal,
     progress: progress.report,
   }

@@ -169,7 +169,7 @@ describe('an answer', () => {
   it('is one document for a script, by --json and by --format json alike', async () => {
     const byJson = await runFake(world(), ['keel', 'ok', 'a.md', '--json'])
     expect(byJson.out).toBe(
-      '{"schema":"outrigger.keel.ok/1","given":{"child":"a.md"},"door":"cli","actor":{"kind":"person","basis":"terminal"}}\n',
+      '{"schema":"outrigger.keel.ok/1","given":{"child":"a.md"},"door":"cli","actor":{"kind":"person","basis":"terminal"},"cwd":"/project/docs"}\n',
     )
     expect(await runFake(world(), ['keel', 'ok', 'a.md', '--format', 'json'])).toEqual(byJson)
     expect(await runFake(world(), ['--json', 'keel', 'ok', 'a.md'])).toEqual(byJson)
