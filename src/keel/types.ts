@@ -365,6 +365,8 @@ export interface BoundaryOptions {
   /** Only children at or below these project-relative paths. */
   readonly paths?: readonly string[]
   readonly acks?: readonly Ack[]
+  /** Write nothing but these acks: an acknowledgement of one edge leaves the others as they are. */
+  readonly onlyAcks?: boolean
   readonly dryRun?: boolean
   /** CLI verbs wait and then refuse (`KEEL_BUSY`); sessions leave it for the next boundary. */
   readonly onBusy: 'refuse' | 'leave'
