@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The program: its process's streams, signals and exit. Everything else is in `run.ts`. */
+import { packageVersion } from '../node/version.ts'
 import type { Interruption, Io, Sink } from './io.ts'
 import { type Parts, run } from './run.ts'
-import { packageVersion } from './version.ts'
 
 const abort = new AbortController()
 
@@ -37,7 +37,7 @@ const io: Io = {
 }
 
 const parts: Parts = {
-  version: packageVersion,
+  version: packageVersion(),
   open: async options => (await import('../node/open.ts')).openProject(options),
   operations: async project => (await import('../runtime/operations.ts')).operationsOf(project),
   mcp: async (runIo, options) => (await import('../mcp/serve.ts')).serveMcp(runIo, options, parts),
