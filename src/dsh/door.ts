@@ -69,6 +69,12 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
   const tracked = new WeakMap<Agent, TrackedAgent>()
   const told = new Set<string>()
 
+  const tellOnce = (key: string, text: string): void => {
+    if (told.has(key)) return
+    told.add(key)
+    host.warn(`outrigger: ${text}`)
+  }
+
   const track = (agent: Agent): TrackedAgent => {
     let known = tracked.get(agent)
     if (known === undefined) {
@@ -91,8 +97,17 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     const isFirst = !at.started && at.helper === undefined
     at.started = true
     const live = await runtime.of(at.cwd)
+    for (const fault of live.faults) tellOnce(`${live.project.root} ${fault}`, fault)
     if (isFirst) void handle(live, startOf(live, at, source ?? 'resume'))
     return live
+  }
+
+  /** Between turns a changed configuration counts from the next turn on. */
+  const current = async (agent: Agent): Promise<LiveProject> => {
+    const live = await opened(agent)
+    if (!live.project.config.refresh()) return live
+    await runtime.changed()
+    return opened(agent)
   }
 
   const startOf = (
@@ -140,11 +155,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
       return await run()
     } catch (error) {
       const code = codeOf(error)
-      const key = `${agent?.id ?? ''} ${code}`
-      if (!told.has(key)) {
-        told.add(key)
-        host.warn(`outrigger could not handle ${what} (${code}): ${error instanceof Error ? error.message : String(error)}`)
-      }
+      const why = error instanceof Error ? error.message : String(error)
+      tellOnce(`${agent?.id ?? ''} ${code}`, `could not handle ${what} (${code}): ${why}`)
       return otherwise
     }
   }
@@ -190,11 +202,11 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     entering: (agent, messages, turn) =>
       guarded<readonly UserMessage[]>(agent, 'a step', [], async () => {
         const at = track(agent)
-        const live = await opened(agent)
         if (at.helper !== undefined) {
           if (at.turn !== turn) openTurn(at, turn)
           return takePending(at)
         }
+        const live = at.turn === turn ? await opened(agent) : await current(agent)
         const added: UserMessage[] = []
         for (const message of messages.filter(isPersonMessage))
           added.push(...(await handle(live, { ...originOf(live, at), kind: 'person-spoke', text: textOf(message.content) })))

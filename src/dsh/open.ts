@@ -1,22 +1,48 @@
 /** Opens the project of a session's folder and composes its engines, as the host's process needs it. */
+import { OutriggerError } from '../errors.ts'
 import { openProject } from '../node/open.ts'
 import { systemTimers } from '../node/timers.ts'
 import { createOutrigger } from '../runtime/outrigger.ts'
+import type { Project } from '../runtime/project.ts'
+import type { AnyEngine } from '../session/engine.ts'
 import { dshDoor } from './door.ts'
-import type { OpenLive } from './runtime.ts'
+import type { EngineRow, OpenLive } from './runtime.ts'
 
 export const openLive: OpenLive = async (cwd, rows, deliver) => {
-  const project = await openProject({ cwd, env: process.env, door: 'dsh' })
+  const overrides = rows.map(row => ({ from: 'host' as const, section: row.name, values: row.settings() }))
+  const project = await openProject({ cwd, env: process.env, door: 'dsh', isTerminal: false, overrides })
+  const { engines, faults } = await enginesOf(project, rows)
   const outrigger = createOutrigger({
     root: project.root,
     store: () => project.store(),
     clock: project.clock,
     timers: systemTimers,
-    engines: rows.map(row => row.create(project)),
+    engines,
     ledger: project.ledger,
     door: dshDoor,
     deliver,
     modes: () => project.modes.list().map(mode => mode.name),
   })
-  return { project, outrigger }
+  return { project, outrigger, faults }
+}
+
+/** An engine with a fault in its section of the configuration is left out by name; the others work. */
+async function enginesOf(
+  project: Project,
+  rows: readonly EngineRow[],
+): Promise<{ readonly engines: readonly AnyEngine[]; readonly faults: readonly string[] }> {
+  const engines: AnyEngine[] = []
+  const faults: string[] = []
+  for (const row of rows) {
+    try {
+      engines.push(row.create(project))
+    } catch (error) {
+      if (!(error instanceof OutriggerError)) throw error
+      project.modes.set(`${row.name}: config`, error.message)
+      faults.push(`${row.name} is off here (${error.code}): ${error.message}`)
+      const line = { what: 'failed', reason: error.code, text: error.message }
+      await project.ledger.write([{ ...line, engine: row.name, session: null, turn: null }])
+    }
+  }
+  return { engines, faults }
 }

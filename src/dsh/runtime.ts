@@ -19,7 +19,7 @@ declare module '@deepseek-ai/cordis' {
 /** An engine as its row brings it. */
 export interface EngineRow {
   readonly name: EngineName
-  /** Keys of the engine's configuration section that the host sets; nearer than the files. */
+  /** Keys of the engine's configuration section that the host sets, by dotted path; nearer than the files. */
   settings(): Readonly<Record<string, Json>>
   create(project: Project): AnyEngine
 }
@@ -27,6 +27,8 @@ export interface EngineRow {
 export interface LiveProject {
   readonly project: Project
   readonly outrigger: Outrigger
+  /** Engines that are switched on and cannot work here, each with the reason in one line. */
+  readonly faults: readonly string[]
 }
 
 /** Opens the project of a folder with the engines that are switched on. */

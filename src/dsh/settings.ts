@@ -73,7 +73,7 @@ export const KeelRowConfig: z<KeelRowConfig> = z.object({
  * Offer keel's keys on the host's settings page, above what the row's own config says.
  *
  * @param changed - called after a person changed one.
- * @returns what is set now, as nested plain values without the keys that are not.
+ * @returns what is set now, by dotted path: `watch.max`.
  */
 export function keelSettings(ctx: Context, row: KeelRowConfig, changed: () => void): () => Readonly<Record<string, Json>> {
   let current: () => KeelRowConfig = () => row
@@ -83,18 +83,14 @@ export function keelSettings(ctx: Context, row: KeelRowConfig, changed: () => vo
     },
     onChange: changed,
   })
-  return () => withoutUnset(current() as Readonly<Record<string, Json | undefined>>)
+  return () => Object.fromEntries(pathsOf('', current()))
 }
 
-function withoutUnset(values: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, Json>> {
-  const set: Record<string, Json> = {}
-  for (const [key, value] of Object.entries(values)) {
-    if (value === undefined || value === null) continue
-    if (typeof value !== 'object' || Array.isArray(value)) set[key] = value
-    else {
-      const inner = withoutUnset(value as Readonly<Record<string, Json>>)
-      if (Object.keys(inner).length > 0) set[key] = inner
-    }
-  }
-  return set
+/** Keys that are set, groups opened. */
+function pathsOf(prefix: string, values: object): readonly (readonly [string, Json])[] {
+  return Object.entries(values).flatMap(([key, value]: [string, unknown]) => {
+    if (value === undefined || value === null) return []
+    const path = `${prefix}${key}`
+    return typeof value === 'object' && !Array.isArray(value) ? pathsOf(`${path}.`, value) : [[path, value as Json] as const]
+  })
 }

@@ -1,0 +1,51 @@
+/** Each event of the host that an engine hears of, registered once. Cordis removes the listeners with the row's context. */
+import type { Context } from '@deepseek-ai/cordis'
+import type {} from '@deepseek-ai/dsh-agent'
+import type {} from '@deepseek-ai/dsh-session'
+import type {} from '@deepseek-ai/dsh-tools'
+import { createDoor, type DoorHost } from './door.ts'
+import { createDshRuntime, type OpenLive } from './runtime.ts'
+
+/** @param open - opens a session's project. */
+export function listen(ctx: Context, open: OpenLive): void {
+  const host = hostOf(ctx)
+  const runtime = createDshRuntime(open)
+  const door = createDoor(runtime, host)
+  ctx.provide('outrigger', { ...runtime, live: door.live })
+  ctx.effect(() => () => runtime.close())
+
+  ctx.on('agent/session-start', ({ agent, source }) => door.sessionStarted(agent, source))
+
+  ctx.on('agent/pre-step', async ({ agent, turn }, next) => {
+    const decision = await next()
+    if (decision.kind !== 'enter') return decision
+    const added = await door.entering(agent, decision.messages, turn)
+    return added.length === 0 ? decision : { kind: 'enter', messages: [...decision.messages, ...added] }
+  })
+
+  ctx.on('tools/post-execute', async (exec, result, next) => {
+    const decision = await next()
+    const added = await door.called(exec, result)
+    return added.length === 0 ? decision : { ...decision, additionalContexts: [...added, ...(decision.additionalContexts ?? [])] }
+  })
+
+  ctx.on('agent/turn-stopping', ({ agent, turn }) => door.stopping(agent, turn))
+  ctx.on('session/event', (session, event) => door.recorded(session, event))
+  ctx.on('agent/status', ({ agent }) => door.statusChanged(agent))
+  ctx.on('agent/disposed', ({ agent }) => door.disposed(agent))
+}
+
+/** What the door asks of the host. Rows mount concurrently, so what may be absent is looked up late. */
+function hostOf(ctx: Context): DoorHost {
+  const log = ctx.logger('outrigger')
+  return {
+    find: session => ctx.agents.list().find(agent => agent.id === session),
+    agents: () => ctx.agents.list(),
+    jobs: agent => {
+      const jobs = ctx.get('jobs') as { list(caller: unknown): readonly { readonly status: string }[] } | undefined
+      return jobs?.list(agent).filter(job => job.status === 'running' || job.status === 'stopping').length ?? 0
+    },
+    window: agent => agent.session.requestContext()?.contextWindow ?? 0,
+    warn: text => log.warn(text),
+  }
+}

@@ -1,0 +1,69 @@
+/** A runtime for tests of the door alone: keeps the events and the stop moments, answers with what a test scripts. */
+
+import type { OpenLive } from '../../../src/dsh/runtime.ts'
+import type { Door, Outrigger } from '../../../src/runtime/outrigger.ts'
+import type { Project } from '../../../src/runtime/project.ts'
+import type { Action } from '../../../src/session/actions.ts'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import { fixedClock } from '../fixed-clock.ts'
+
+export interface Recording {
+  readonly events: { readonly event: SessionEvent; readonly door: Door | undefined }[]
+  readonly open: OpenLive
+  /** Texts for the model after an event; one message each. */
+  answer: (event: SessionEvent, door: Door | undefined) => readonly string[]
+  hold: (event: SessionEvent) => string | null
+  deliver: (session: string, actions: readonly Action[]) => void
+}
+
+let ids = 0
+export const context = (text: string): Action => ({
+  kind: 'add-context',
+  id: `a${++ids}`,
+  engine: 'keel',
+  text,
+  summary: text.slice(0, 20),
+})
+
+export function createRecording(root: string): Recording {
+  const recording: Recording = {
+    events: [],
+    answer: () => [],
+    hold: () => null,
+    deliver: () => {},
+    open: async (_cwd, _rows, deliver) => {
+      recording.deliver = deliver
+      return {
+        faults: [],
+        project: {
+          root,
+          clock: fixedClock(1_000),
+          config: { refresh: () => false },
+          modes: { set: () => {}, list: () => [] },
+          close: async () => {},
+        } as unknown as Project,
+        outrigger,
+      }
+    },
+  }
+  const outrigger: Outrigger = {
+    handle: async (event, door) => {
+      recording.events.push({ event, door })
+      return recording.answer(event, door).map(context)
+    },
+    mayStop: async (event, door) => {
+      recording.events.push({ event, door })
+      return { hold: recording.hold(event), actions: [] }
+    },
+    failed: async () => {},
+    status: () => null,
+    facts: () => undefined,
+    enqueue: (_session, run) => run(),
+    modes: () => [],
+    close: async () => {},
+  }
+  return recording
+}
+
+/** The events' kinds, in order. */
+export const kinds = (recording: Recording): readonly string[] => recording.events.map(({ event }) => event.kind)
