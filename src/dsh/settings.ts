@@ -6,6 +6,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
 import type { Json } from '../ports/json.ts'
+import { keelKeys } from '../runtime/config-keel.ts'
 
 export interface KeelRowConfig {
   ignore?: string[]
@@ -28,45 +29,44 @@ export interface KeelRowConfig {
 
 /** A list or a group that is left out stays left out: without this the schema library fills in an empty one. */
 const absent = undefined as never
-const oneOf = <const T extends string>(...values: readonly T[]): z<T> => z.union(values.map(value => z.const(value))) as z<T>
-const names = (description: string): z<string[]> => z.array(z.string()).default(absent).description(description)
+
+/** What a key does and allows, in the words of the configuration's own table. */
+function about(path: string): string {
+  const key = keelKeys.find(each => each.path === path)
+  return key === undefined ? '' : `${key.about} (${key.allowed})`
+}
+
+function oneOf<const T extends string>(path: string, ...values: readonly T[]): z<T> {
+  return z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
+}
+
+const names = (path: string): z<string[]> => z.array(z.string()).default(absent).description(about(path))
+const whole = (path: string): z<number> => z.natural().description(about(path))
+const toggle = (path: string): z<boolean> => z.boolean().description(about(path))
 
 export const KeelRowConfig: z<KeelRowConfig> = z.object({
-  ignore: names('Folder names that keel never enters.'),
-  frozen: names('Folder names whose documents are never rewritten.'),
-  vendored: names('Folder names whose documents are not documents of this project.'),
-  compare: oneOf('normalized', 'exact').description('How contents are compared.'),
-  stamps: oneOf('inline', 'file').description('Where stamps are written.'),
-  stampNew: oneOf('auto', 'manual').description('Whether an entry without a stamp is stamped by itself.'),
-  tell: z.boolean().description('Tell the model by itself. Off: only commands, tools, stamps and status.'),
-  hold: oneOf('created', 'off').description('Keep the agent going once when its turn left documents behind.'),
-  remindAfterTurns: z
-    .array(z.natural())
-    .default(absent)
-    .description('Turns after which a document left behind is mentioned again.'),
+  ignore: names('ignore'),
+  frozen: names('frozen'),
+  vendored: names('vendored'),
+  compare: oneOf('compare', 'normalized', 'exact'),
+  stamps: oneOf('stamps', 'inline', 'file'),
+  stampNew: oneOf('stampNew', 'auto', 'manual'),
+  tell: toggle('tell'),
+  hold: oneOf('hold', 'created', 'off'),
+  remindAfterTurns: z.array(z.natural()).default(absent).description(about('remindAfterTurns')),
   ack: z
     .object({
-      reason: oneOf('optional', 'required').description('Whether an acknowledgement needs a reason.'),
-      updated: oneOf('scope', 'off').description('Whether an edit of a document counts as its review.'),
-      personOnly: names('Documents that only a person acknowledges.'),
+      reason: oneOf('ack.reason', 'optional', 'required'),
+      updated: oneOf('ack.updated', 'scope', 'off'),
+      personOnly: names('ack.personOnly'),
     })
     .default(absent),
-  check: z
-    .object({
-      strict: z.boolean().description('Unverified edges fail a check.'),
-      chain: z.boolean().description('Behind a suspect counts as suspect.'),
-    })
-    .default(absent),
-  sweepBudgetMs: z.natural().description('Milliseconds that a look at the project may take.'),
-  maxSourceMiB: z.natural().description('Larger sources are not read.'),
-  baselineMiB: z.natural().description('Room for old contents to compare with; 0 for none.'),
-  watch: z
-    .object({
-      max: z.natural().description('Files watched at most.'),
-      pollMs: z.natural().description('Interval where the system cannot watch.'),
-    })
-    .default(absent),
-  statusFile: z.boolean().description('Write .outrigger/keel/status.md.'),
+  check: z.object({ strict: toggle('check.strict'), chain: toggle('check.chain') }).default(absent),
+  sweepBudgetMs: whole('sweepBudgetMs'),
+  maxSourceMiB: whole('maxSourceMiB'),
+  baselineMiB: whole('baselineMiB'),
+  watch: z.object({ max: whole('watch.max'), pollMs: whole('watch.pollMs') }).default(absent),
+  statusFile: toggle('statusFile'),
 })
 
 /**
