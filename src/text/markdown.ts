@@ -157,8 +157,8 @@ class BlockHeading implements Heading {
   }
 }
 
-/** Ends of the sections, by the open sections of each level. */
-function sectionEnds(tops: readonly Block[], textEnd: number): number[] {
+/** Where the section of each top-level heading ends. */
+export function sectionEnds(tops: readonly Block[], textEnd: number): number[] {
   const ends = tops.map(() => textEnd)
   const open: number[] = []
   tops.forEach((block, index) => {

@@ -1,0 +1,89 @@
+/**
+ * YAML with places: a block of a document parsed by the `yaml` library, its faults as values. Nothing is
+ * converted to objects, so no text of a file becomes a key of one.
+ */
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+
+export { type Alias, isAlias, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq }
+
+export interface YamlFault {
+  /** UTF-16 offset into the source. */
+  readonly at: number
+  /** One line, without the position. */
+  readonly message: string
+}
+
+export interface Yaml {
+  readonly root: Node | null
+  readonly faults: readonly YamlFault[]
+  /** The node an alias stands for: the last one before it with that anchor. */
+  resolve(alias: Alias): Node | null
+}
+
+/** YAML 1.2 core; duplicate keys are tolerated. Offsets in nodes are UTF-16 units of `source`. */
+export function parseYaml(source: string): Yaml {
+  // The library takes a lone CR for text, YAML for a line end. Replaced in place, so that offsets stay.
+  const text = source.includes('\r') ? source.replace(/\r(?!\n)/g, '\n') : source
+  try {
+    const document = parseDocument(text, {
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: false,
+      keepSourceTokens: true,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
+    const faults = document.errors.map(error => ({ at: error.pos[0], message: firstLine(error.message) }))
+    let anchors: Anchors | null = null
+    return {
+      root: isNode(document.contents) ? document.contents : null,
+      faults,
+      resolve(alias) {
+        anchors ??= collectAnchors(document.contents)
+        return anchors.get(alias) ?? null
+      },
+    }
+  } catch (fault) {
+    // Lists nested by the ten thousand exhaust the stack of the library's composer.
+    if (!(fault instanceof RangeError)) throw fault
+    return { root: null, faults: [{ at: 0, message: 'nested too deeply' }], resolve: () => null }
+  }
+}
+
+type Anchors = Map<Alias, Node>
+
+/** What each alias stands for, in one walk in document order. */
+function collectAnchors(root: unknown): Anchors {
+  const named = new Map<string, Node>()
+  const found: Anchors = new Map()
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const node = open.pop()
+    if (isPair(node)) open.push(node.value, node.key)
+    else if (isAlias(node)) {
+      const target = named.get(node.source)
+      if (target !== undefined) found.set(node, target)
+    } else if (isNode(node)) {
+      if (!isAlias(node) && node.anchor !== undefined) named.set(node.anchor, node)
+      if (isMap(node) || isSeq(node)) for (let i = node.items.length - 1; i >= 0; i--) open.push(node.items[i])
+    }
+  }
+  return found
+}
+
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0]!
+}
