@@ -19,6 +19,7 @@ import { nodeClock } from './clock.ts'
 import { nodeFiles } from './files.ts'
 import { nodeGit } from './git.ts'
 import { nodeProcesses } from './process.ts'
+import { nodeSystem } from './system.ts'
 import { packageVersion } from './version.ts'
 import { nodeWatcher } from './watcher.ts'
 
@@ -48,6 +49,7 @@ export async function openProject(options: OpenOptions): Promise<Project> {
     clock: nodeClock(env),
     processes: nodeProcesses(env),
     watcher: nodeWatcher(),
+    system: nodeSystem(),
     env,
     places,
     modes,

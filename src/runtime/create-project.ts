@@ -13,7 +13,7 @@ import { cacheFile } from './cache.ts'
 import { createConfiguration, type Override } from './config.ts'
 import { createLedger } from './ledger.ts'
 import { cacheFolder, joinPath } from './places.ts'
-import type { Environment, Modes, Places, Project } from './project.ts'
+import type { Environment, Modes, Places, Project, System } from './project.ts'
 import { createWithLease } from './with-lease.ts'
 
 export interface Machine {
@@ -22,6 +22,7 @@ export interface Machine {
   readonly clock: Clock
   readonly processes: Processes
   readonly watcher: Watcher
+  readonly system: System
   readonly env: Environment
   readonly places: Places
   readonly modes: Modes
@@ -40,7 +41,7 @@ export interface Machine {
 }
 
 export function createProject(machine: Machine): Project {
-  const { files, git, clock, processes, watcher, env, places, modes, door, version, mask } = machine
+  const { files, git, clock, processes, watcher, system, env, places, modes, door, version, mask } = machine
   const config = createConfiguration(files, places, machine.overrides)
   const stores: Store[] = []
   const store = async (): Promise<Store> => (stores[0] ??= machine.openStore())
@@ -82,6 +83,7 @@ export function createProject(machine: Machine): Project {
     clock,
     processes,
     watcher,
+    system,
     env,
     places,
     config,

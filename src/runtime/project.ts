@@ -121,6 +121,25 @@ export interface Modes {
   list(): readonly { readonly name: string; readonly why: string }[]
 }
 
+/** What doctor and `init` ask of the machine beside the ports. */
+export interface System {
+  /** Like `24.1.0`. */
+  readonly nodeVersion: string
+  /** The package that runs. */
+  readonly program: {
+    readonly folder: string
+    readonly name: string
+    readonly version: string
+    /** It lies in a `node_modules`, so that a registry knows it by its name. */
+    readonly isInstalled: boolean
+    readonly isBuilt: boolean
+  }
+  /** Would a file be made in this folder, or the folder itself? The system's code when not. */
+  whyNotWritable(folder: string): string | undefined
+  /** Make a folder that only the user can enter, with those above it. */
+  makeFolder(folder: string): void
+}
+
 export interface Project {
   /** Absolute. */
   readonly root: string
@@ -132,6 +151,7 @@ export interface Project {
   readonly clock: Clock
   readonly processes: Processes
   readonly watcher: Watcher
+  readonly system: System
   readonly env: Environment
   readonly places: Places
   readonly config: Configuration

@@ -3,7 +3,7 @@
  * state folder when the project cannot be written. The folder is made by the first write.
  */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { OutriggerError } from '../errors.ts'
 
 export interface StorePlaces {
@@ -49,6 +49,8 @@ export function makeStore(places: StorePlaces): StoreFile {
 
 /** The folder of the state, private and ignored by git. Throws the system's error. */
 export function makeStateFolder(folder: string): void {
+  // The folder above is shared with the project's own files and keeps the usual mode.
+  mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
     writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx' })
