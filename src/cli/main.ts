@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-/** The program: its process's streams, signals and exit. Everything else is in `run.ts`. */
+/**
+ * The program: its process's streams, signals and exit. Everything else is in `run.ts`, which is loaded
+ * when it is needed: a host starts `outrigger hook` on every tool call, and that needs no command line.
+ */
 import { packageVersion } from '../node/version.ts'
 import type { Interruption, Io, Sink } from './io.ts'
-import { type Parts, run } from './run.ts'
+import type { Parts } from './run.ts'
 
 const abort = new AbortController()
 
@@ -45,7 +48,11 @@ const parts: Parts = {
   demo: async (_runIo, options) => (await import('../demo/run.ts')).runDemo(options),
 }
 
-const code = await run(process.argv.slice(2), io, parts)
+const argv = process.argv.slice(2)
+const code =
+  argv[0] === 'hook' && argv.length === 2 && !argv[1]!.startsWith('-')
+    ? await parts.hook(io, { event: argv[1]! })
+    : await (await import('./run.ts')).run(argv, io, parts)
 await Promise.all([flushed(process.stdout), flushed(process.stderr)])
 // Whatever still waits (a watcher, an open stdin) must not keep a finished command alive.
 process.exit(code)

@@ -96,7 +96,12 @@ export function echo(name: string, input: InputSchema, more: Partial<AnyOperatio
     input,
     readOnly: true,
     decode: (value: unknown) => decodeInput(input, value),
-    run: async (given: unknown, caller: Caller) => ({ given, door: caller.door, actor: caller.actor, ...(caller.cwd !== undefined && { cwd: caller.cwd }) }),
+    run: async (given: unknown, caller: Caller) => ({
+      given,
+      door: caller.door,
+      actor: caller.actor,
+      ...(caller.cwd !== undefined && { cwd: caller.cwd }),
+    }),
     render: (output: { given: unknown }) => `given ${JSON.stringify(output.given)}`,
     examples: [`outrigger ${name.replace('.', ' ')}`, `outrigger ${name.replace('.', ' ')} --json`],
     ...more,

@@ -1,0 +1,109 @@
+/** The program as it ships: bundled, started as a process of its own, in a throwaway home. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+
+export interface Program {
+  /** The file to start with node. */
+  readonly main: string
+  /** A new folder with these files, removed with the program. */
+  folder(files?: Readonly<Record<string, string>>): string
+  /** The environment of its processes: a home of its own, nothing of who runs the tests. */
+  readonly env: Readonly<Record<string, string>>
+  run(cwd: string, args: readonly string[], options?: RunProgramOptions): Promise<Finished>
+  remove(): void
+}
+
+export interface RunProgramOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** Sent when this text has come on stdout. */
+  readonly signal?: { readonly after: string; readonly signal: 'SIGINT' | 'SIGTERM' }
+  /** Nobody reads after the first piece of output. */
+  readonly closeStdout?: boolean
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+  readonly ms: number
+}
+
+const root = join(import.meta.dirname, '..', '..', '..')
+
+export async function buildProgram(): Promise<Program> {
+  const base = mkdtempSync(join(tmpdir(), 'outrigger-program-'))
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  await build({
+    absWorkingDir: root,
+    entryPoints: [{ in: 'src/cli/main.ts', out: 'cli/main' }],
+    outdir: join(base, 'dist'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.19',
+    external: ['@deepseek-ai/*'],
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'warning',
+    banner: {
+      js: "import { createRequire as __outriggerRequire } from 'node:module'; const require = __outriggerRequire(import.meta.url);",
+    },
+    define: { __OUTRIGGER_VERSION__: JSON.stringify(version) },
+  })
+  const home = join(base, 'home')
+  mkdirSync(home)
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    XDG_STATE_HOME: join(home, '.local/state'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    LANG: 'C.UTF-8',
+  }
+  let made = 0
+  const main = join(base, 'dist/cli/main.mjs')
+  return {
+    main,
+    env,
+    folder(files = {}) {
+      const folder = join(base, `project-${++made}`)
+      mkdirSync(folder)
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true })
+        writeFileSync(join(folder, path), text)
+      }
+      return folder
+    },
+    run: (cwd, args, options = {}) => runProcess(main, cwd, args, { ...options, env: { ...env, ...options.env } }),
+    remove: () => rmSync(base, { recursive: true, force: true }),
+  }
+}
+
+function runProcess(main: string, cwd: string, args: readonly string[], options: RunProgramOptions): Promise<Finished> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [main, ...args], { cwd, env: options.env, stdio: ['pipe', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  let isSignalled = false
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    out += piece
+    if (options.closeStdout) child.stdout.destroy()
+    if (options.signal !== undefined && !isSignalled && out.includes(options.signal.after)) {
+      isSignalled = true
+      child.kill(options.signal.signal)
+    }
+  })
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
+  // A program that leaves without reading closes the pipe under us.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(options.stdin ?? '')
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, out, err, ms: performance.now() - began }))
+  })
+}
