@@ -1,0 +1,160 @@
+/** The two rows with the real runtime, engine and files, on the host's packages in this process. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
+import { defineTool } from '@deepseek-ai/dsh-tools'
+import { afterEach, describe, expect, it } from 'vitest'
+import * as core from '../../src/dsh/core.ts'
+import * as keel from '../../src/dsh/keel.ts'
+import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
+
+let folder: string | undefined
+let harness: Harness | undefined
+afterEach(async () => {
+  await harness?.stop()
+  harness = undefined
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  folder = undefined
+})
+
+const child = '---\nsources:\n  - a.md\n---\n# B\n\nfrom a\n'
+
+function project(files: Readonly<Record<string, string>> = { 'a.md': 'alpha\n', 'b.md': child }): string {
+  folder = mkdtempSync(join(tmpdir(), 'outrigger-rows-'))
+  execFileSync('git', ['init', '-q', folder])
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  return folder
+}
+
+const files = (root: string) => ({
+  name: 'files',
+  inject: ['tools'],
+  apply: (ctx: Context) =>
+    ctx.tools.register(
+      defineTool({
+        name: 'write',
+        description: 'Write a file.',
+        parameters: { file_path: { type: 'string', required: true }, content: { type: 'string', required: true } },
+        output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+        execute: async args => {
+          writeFileSync(join(root, args.file_path), args.content)
+          return 'written'
+        },
+      }),
+    ),
+})
+
+async function boot(root: string, script: AnswerScript, config: keel.Config = {}): Promise<Harness> {
+  harness = await bootLoop({
+    script,
+    cwd: root,
+    plugins: [
+      [files(root), {}],
+      [core, {}],
+      [keel, keel.Config(config)],
+    ],
+  })
+  return harness
+}
+
+const write = (path: string, content: string) => ['write', { file_path: path, content }] as const
+const ours = (lines: readonly string[]) => lines.filter(line => line.startsWith('keel'))
+
+describe('a session', () => {
+  it('stamps new documents when it starts and says so with the first words', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok')])
+    await say(await create(), 'hello')
+    expect(readFileSync(join(root, 'b.md'), 'utf8')).toMatch(/- a\.md @4a58007052a6$/m)
+    expect(ours(flat(adapter.requests[0])).join()).toMatch(/keel wrote review stamps in b\.md/)
+  })
+
+  it('is told of a moved source behind the call that moved it, and held once', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), call(write('a.md', 'beta\n')), text('done'), text('really')])
+    const agent = await create()
+    await say(agent, 'hello')
+    await say(agent, 'change it')
+    const [, , afterWrite, afterHold] = adapter.requests.map(request => flat(request))
+    expect(afterWrite?.at(-1)).toMatch(/^keel: a\.md changed; /)
+    expect(afterHold?.at(-1)).toMatch(/^keel: before you finish: /)
+    expect(adapter.requests).toHaveLength(4)
+  })
+
+  it('hears what is behind again after a compaction, with the next request', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), text('two'), text('three')], { hold: 'off' })
+    const agent = await create()
+    await say(agent, 'hello')
+    writeFileSync(join(root, 'a.md'), 'beta\n')
+    await say(agent, 'again')
+    agent.session.append('compaction/end' as never, { compactionId: 'c1', turn: null } as never)
+    await say(agent, 'after')
+    expect(ours(flat(adapter.requests[2])).at(-1)).toMatch(/^keel: documents behind their sources, not reviewed yet \(1\)/)
+  })
+})
+
+describe('the host’s settings', () => {
+  it('are nearer than the project’s file', async () => {
+    const root = project({ 'a.md': 'alpha\n', 'b.md': child, '.outrigger/config.yml': 'keel:\n  stampNew: auto\n' })
+    const { create } = await boot(root, [text('ok')], { stampNew: 'manual' })
+    await say(await create(), 'hello')
+    expect(readFileSync(join(root, 'b.md'), 'utf8')).toBe(child)
+  })
+
+  it('of a project count from the turn after they changed', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), call(write('a.md', 'beta\n')), text('done')])
+    const agent = await create()
+    await say(agent, 'hello')
+    mkdirSync(join(root, '.outrigger'), { recursive: true })
+    writeFileSync(join(root, '.outrigger', 'config.yml'), 'keel:\n  tell: false\n')
+    await say(agent, 'change it')
+    expect(ours(flat(adapter.requests[2])).filter(line => line.includes('a.md changed'))).toEqual([])
+    expect(adapter.requests).toHaveLength(3)
+  })
+})
+
+describe('a tool of ours', () => {
+  it('answers the model with text, the log with the document, and refuses with the way out', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [
+      call(['keel_check', {}]),
+      call(['keel_ok', { child: 'nothing.md', reason: 'because' }]),
+      call(['keel_check', { limit: 0 }]),
+      text('ok'),
+    ])
+    const agent = await create()
+    await say(agent, 'check')
+    const results = flat(adapter.requests[3]).filter(line => line.startsWith('R:'))
+    expect(results[0]).not.toContain('{')
+    expect(results[1]).toMatch(/KEEL_UNKNOWN_(FILE|EDGE)/)
+    expect(results[2]).toMatch(/BAD_INPUT.*limit/)
+    const metas = agent.session.events.flatMap(event => (event.type === 'tool/result' ? [event.data.meta] : []))
+    expect(metas[0]).toMatchObject({ schema: 'outrigger.keel.check/1' })
+  })
+
+  it('names its bounds in words, so that code mode can type it', async () => {
+    const { ctx } = await boot(project(), [])
+    const schema = ctx.tools.schemas().find(tool => tool.name === 'keel_check')
+    const limit = (schema?.parameters.properties as Record<string, Record<string, unknown>>).limit
+    expect(Object.keys(limit ?? {}).sort()).toEqual(['default', 'description', 'type'])
+    expect(limit?.description).toMatch(/1–200/)
+  })
+})
+
+describe('the rows', () => {
+  it('leave nothing behind when they go', async () => {
+    const { ctx } = await boot(project(), [])
+    const names = () => ctx.tools.schemas().map(tool => tool.name)
+    expect(names()).toContain('keel_check')
+    const fiber = await ctx.plugin({ name: 'nothing', apply: () => {} })
+    await fiber.dispose()
+    expect(ctx.commands.list({} as never).map(command => command.name)).toEqual(['keel', 'outrigger'])
+  })
+})
