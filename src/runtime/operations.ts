@@ -1,6 +1,7 @@
 /** The one table of operations: command line, MCP tools, hosts' tools and commands are projections of it. */
 import { keelOperations } from '../keel/verbs/index.ts'
 import type { AnyOperation } from '../session/operation.ts'
+import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
 
 /** In the order of help. Nothing of the project is read until an operation runs. */
@@ -10,5 +11,6 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       () => project.keel(),
       () => project.keelDeps(),
     ),
+    ...platformOperations(project),
   ]
 }
