@@ -1,0 +1,88 @@
+/** `fix`: references that can be put right, proposed or applied; and stamps moved to their other home. */
+import { OutriggerError } from '../../errors.ts'
+import type { Caller, Operation } from '../../session/operation.ts'
+import type { KeelDeps } from '../deps.ts'
+import { fixText } from '../report/text.ts'
+import type { BoundaryResult, FixResult, KeelProject, Suggestion } from '../types.ts'
+import { type Answer, decoder, inTurn, isOn, type KeelVerbs, pathsField, projectPath, sweep, whoOf } from './shared.ts'
+
+export interface FixInput {
+  readonly paths?: readonly string[]
+  readonly apply?: boolean
+  readonly only?: Suggestion['basis']
+  readonly stamps?: 'inline' | 'file'
+}
+
+export interface FixOutput extends Answer {
+  readonly proposals: FixResult['proposals']
+  readonly written?: readonly string[]
+  readonly skipped?: FixResult['skipped']
+  /** With `stamps`: those that were moved. */
+  readonly stamped?: BoundaryResult['stamped']
+}
+
+const input = {
+  type: 'object',
+  properties: {
+    paths: pathsField,
+    apply: { type: 'boolean', description: 'rewrite the references; their stamps stay', default: false },
+    only: {
+      type: 'string',
+      description: 'only what was found this way: by content, by a rename in git, by likeness',
+      enum: ['content', 'git', 'similar'],
+    },
+    stamps: {
+      type: 'string',
+      description: 'move every stamp into the documents or into the stamps file',
+      enum: ['inline', 'file'],
+    },
+  },
+  additionalProperties: false,
+} as const
+
+export function fixOperation(verbs: KeelVerbs): Operation<FixInput, FixOutput> {
+  return {
+    name: 'keel.fix',
+    tool: 'keel_fix',
+    summary: 'Proposes, or with apply makes, corrections of references whose file, heading or lines moved.',
+    guidance:
+      'A stamp says which content of a source was reviewed; a fix changes only where the reference points and keeps the stamp. Look at the proposals before you apply them.',
+    input,
+    cliOnly: ['stamps'],
+    positional: ['paths'],
+    readOnly: false,
+    decode: decoder<FixInput>(input),
+    run: (given, caller) => inTurn(verbs, (keel, deps) => fix(keel, deps, given, caller)),
+    render: fixText,
+    exitCode: output => (output.proposals.some(proposal => !proposal.applied) ? 1 : 0),
+    examples: ['outrigger keel fix', 'outrigger keel fix docs --apply --only content'],
+  }
+}
+
+async function fix(keel: KeelProject, deps: KeelDeps, given: FixInput, caller: Caller): Promise<FixOutput> {
+  await sweep(keel, caller)
+  if (given.stamps !== undefined) return moveStamps(keel, given, given.stamps)
+  const paths = given.paths?.map(path => projectPath(path, keel, deps, caller))
+  const proposals = await keel.fixes({
+    ...(paths !== undefined && paths.length > 0 && { paths }),
+    ...(given.only !== undefined && { only: given.only }),
+  })
+  if (given.apply !== true || proposals.length === 0) {
+    return { on: isOn(keel), proposals: proposals.map(proposal => ({ ...proposal, applied: false })) }
+  }
+  const result = await keel.applyFixes(proposals, { who: await whoOf(caller, deps), onBusy: 'refuse' })
+  await keel.save()
+  return { on: isOn(keel), proposals: result.proposals, written: result.written, skipped: result.skipped }
+}
+
+async function moveStamps(keel: KeelProject, given: FixInput, to: 'inline' | 'file'): Promise<FixOutput> {
+  if (given.only !== undefined || (given.paths !== undefined && given.paths.length > 0)) {
+    throw new OutriggerError('BAD_INPUT', 'stamps are moved all together', {
+      subject: 'stamps',
+      hint: 'leave PATH and --only out',
+    })
+  }
+  const { stamped, written, skipped } = await keel.moveStamps(to, { onBusy: 'refuse' })
+  await keel.save()
+  return { on: isOn(keel), proposals: [], written, skipped, stamped }
+}
