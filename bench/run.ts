@@ -2,6 +2,7 @@
  * `npm run bench -- <name>…`: without a name, every bench that is quick. Each prints a table with medians; nothing here is a test.
  */
 const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
+  dsh: () => import('./dsh.ts'),
   keel: () => import('./keel.ts'),
   'keel-crash': () => import('./keel-crash.ts'),
 }

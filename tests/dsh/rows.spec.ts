@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
+import type { Session } from '@deepseek-ai/dsh-session'
 import { defineTool } from '@deepseek-ai/dsh-tools'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as core from '../../src/dsh/core.ts'
@@ -63,6 +64,11 @@ async function boot(root: string, script: AnswerScript, config: keel.Config = {}
 }
 
 const write = (path: string, content: string) => ['write', { file_path: path, content }] as const
+/** A row of a package that is not mounted here. */
+function append(session: Session, type: string, data: object): void {
+  ;(session.append as (type: string, data: object) => unknown).call(session, type, data)
+}
+
 const ours = (lines: readonly string[]) => lines.filter(line => line.startsWith('keel'))
 
 describe('a session', () => {
@@ -93,7 +99,7 @@ describe('a session', () => {
     await say(agent, 'hello')
     writeFileSync(join(root, 'a.md'), 'beta\n')
     await say(agent, 'again')
-    agent.session.append('compaction/end' as never, { compactionId: 'c1', turn: null } as never)
+    append(agent.session, 'compaction/end', { compactionId: 'c1', turn: null })
     await say(agent, 'after')
     expect(ours(flat(adapter.requests[2])).at(-1)).toMatch(/^keel: documents behind their sources, not reviewed yet \(1\)/)
   })
@@ -141,10 +147,12 @@ describe('a tool of ours', () => {
 
   it('names its bounds in words, so that code mode can type it', async () => {
     const { ctx } = await boot(project(), [])
-    const schema = ctx.tools.schemas().find(tool => tool.name === 'keel_check')
-    const limit = (schema?.parameters.properties as Record<string, Record<string, unknown>>).limit
-    expect(Object.keys(limit ?? {}).sort()).toEqual(['default', 'description', 'type'])
-    expect(limit?.description).toMatch(/1–200/)
+    const parameters = ctx.tools.schemas().find(tool => tool.name === 'keel_check')?.parameters as {
+      readonly properties: { readonly limit: Readonly<Record<string, unknown>> }
+    }
+    const { limit } = parameters.properties
+    expect(Object.keys(limit).sort()).toEqual(['default', 'description', 'type'])
+    expect(limit['description']).toMatch(/1–200/)
   })
 })
 

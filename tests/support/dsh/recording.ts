@@ -60,6 +60,7 @@ export function createRecording(root: string): Recording {
     facts: () => undefined,
     enqueue: (_session, run) => run(),
     modes: () => [],
+    idle: async () => {},
     close: async () => {},
   }
   return recording

@@ -1,0 +1,106 @@
+/**
+ * What Outrigger adds in DSH: milliseconds to a tool call and to a session's start, characters to the model's
+ * requests. The agent loop runs on the host's real packages in this process; the model is scripted.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Context } from '@deepseek-ai/cordis'
+import { defineTool } from '@deepseek-ai/dsh-tools'
+import * as core from '../src/dsh/core.ts'
+import * as keel from '../src/dsh/keel.ts'
+import { bootLoop, call, flat, say, text } from '../tests/support/dsh/in-process.ts'
+import { measure, printTable, type Sample } from './table.ts'
+
+const calls = 200
+const documents = 200
+
+const tools = {
+  name: 'tools-of-the-bench',
+  inject: ['tools'],
+  apply: (ctx: Context): void => {
+    for (const name of ['read', 'write'])
+      ctx.tools.register(
+        defineTool({
+          name,
+          description: name,
+          parameters: { file_path: { type: 'string', required: true } },
+          output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+          execute: async args => {
+            if (name === 'write') writeFileSync(args.file_path, 'const unrelated = 1\n')
+            return 'ok'
+          },
+        }),
+      )
+  },
+}
+
+export async function run(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'outrigger-bench-'))
+  try {
+    fill(root)
+    const rows = []
+    for (const tool of ['read', 'write']) {
+      const without = await turn(root, tool, [])
+      const with_ = await turn(root, tool, [
+        [core, {}],
+        [keel, {}],
+      ])
+      const added = (with_.sample.medianMs - without.sample.medianMs) / calls
+      rows.push({
+        what: `${tool} call, added (${documents} documents)`,
+        medianMs: added,
+        worstMs: (with_.sample.worstMs - without.sample.worstMs) / calls,
+        targetMs: 2,
+      })
+      console.log(`characters added to the ${calls + 1} requests of a turn of ${tool} calls: ${with_.chars - without.chars}`)
+    }
+    rows.push({
+      what: 'a session’s first turn, whole, warm',
+      ...(await firstTurn(root, [
+        [core, {}],
+        [keel, {}],
+      ])),
+      targetMs: 150,
+    })
+    rows.push({ what: 'the same without Outrigger', ...(await firstTurn(root, [])) })
+    printTable('DSH', rows)
+  } finally {
+    rmSync(root, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+function fill(root: string): void {
+  execFileSync('git', ['init', '-q', root])
+  for (const folder of ['src', 'docs']) mkdirSync(join(root, folder))
+  for (let i = 0; i < documents; i++) {
+    writeFileSync(join(root, 'src', `m${i}.ts`), `export const value${i} = ${i}\n`)
+    writeFileSync(join(root, 'docs', `m${i}.md`), `---\nsources:\n  - src/m${i}.ts#value${i}\n---\n# M${i}\n`)
+  }
+}
+
+type Plugins = readonly (readonly [plugin: unknown, config: unknown])[]
+
+/** A turn of many calls; the first turn, which stamps, is not measured. */
+async function turn(root: string, tool: string, plugins: Plugins): Promise<{ readonly sample: Sample; readonly chars: number }> {
+  let chars = 0
+  const script = Array.from({ length: calls }, () => call([tool, { file_path: join(root, 'src', 'other.ts') }]))
+  const repeats = 5
+  const turns = Array.from({ length: repeats + 1 }, () => [...script, text('done')]).flat()
+  const harness = await bootLoop({ script: [text('hello'), ...turns], cwd: root, plugins: [[tools, {}], ...plugins] })
+  const agent = await harness.create()
+  await say(agent, 'hello')
+  const sample = await measure(repeats, () => say(agent, 'go'))
+  for (const request of harness.adapter.requests.slice(-(calls + 1))) chars += flat(request).slice(-2).join('').length
+  await harness.stop()
+  return { sample, chars }
+}
+
+async function firstTurn(root: string, plugins: Plugins): Promise<Sample> {
+  return measure(5, async () => {
+    const harness = await bootLoop({ script: [text('hello')], cwd: root, plugins: [[tools, {}], ...plugins] })
+    await say(await harness.create(), 'hello')
+    await harness.stop()
+  })
+}
