@@ -20,6 +20,7 @@ const steps = {
   check: () =>
     firstFailure([
       [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.json'],
+      [bin('typescript', 'bin/tsc'), '-p', 'tsconfig.types.json', '--noEmit'],
       [bin('@biomejs/biome', 'bin/biome'), 'ci', '.'],
       [bin('knip', 'bin/knip.js')],
       [bin('publint', 'src/cli.js'), '--strict'],
