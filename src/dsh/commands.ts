@@ -1,6 +1,7 @@
 /** Slash commands of the host: what a person types to ask Outrigger. The host shows the answer; the model does not see it. */
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type {} from '@deepseek-ai/dsh-commands'
 import { errorDocument, OutriggerError } from '../errors.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import type { Project } from '../runtime/project.ts'

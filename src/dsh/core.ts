@@ -5,6 +5,7 @@
  * Named exports only: with a default export the loader drops `inject`.
  */
 import type { Context } from '@deepseek-ai/cordis'
+import type {} from '@deepseek-ai/dsh-commands'
 import { registerDoctorCommand } from './commands.ts'
 import { listen } from './listeners.ts'
 import { openLive } from './open.ts'

@@ -214,6 +214,24 @@ describe('calls that the host refuses', () => {
   })
 })
 
+describe('a helper agent', () => {
+  it('has no session of its own: its calls count for the main one, under its id', async () => {
+    const recording = createRecording(root)
+    recording.answer = event => (event.kind === 'tool-finished' ? ['NEWS'] : [])
+    const { create, adapter } = await boot(recording, [text('main'), call(['write', { file_path: 'a.md' }]), text('helped')])
+    await say(await create('main'), 'go')
+    const before = recording.events.length
+    await say(await create('helper', { origin: 'subagent', parentSession: 'main' }), 'help')
+    const told = recording.events.slice(before).map(({ event }) => event)
+    expect(told.filter(event => event.kind !== 'work-changed')).toMatchObject([
+      { kind: 'tool-finished', session: 'main', agent: 'helper', written: ['a.md'] },
+    ])
+    expect(flat(adapter.requests[2]).at(-1)).toBe('NEWS')
+    const children = told.flatMap(event => (event.kind === 'work-changed' ? [event.children] : []))
+    expect(children).toEqual([1, 0])
+  })
+})
+
 describe('a fault of ours', () => {
   it('lets every moment of the host pass, and is told once', async () => {
     const recording = createRecording(root)

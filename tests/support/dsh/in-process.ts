@@ -77,7 +77,8 @@ export class ScriptedAdapter extends LlmAdapter {
 export interface Harness {
   readonly ctx: Context
   readonly adapter: ScriptedAdapter
-  create(id?: string): Promise<Agent>
+  /** @param meta - more of the session's header. */
+  create(id?: string, meta?: object): Promise<Agent>
   stop(): Promise<void>
 }
 
@@ -105,11 +106,11 @@ export async function bootLoop(options: {
   return {
     ctx,
     adapter,
-    create: async (id = 's1') => {
+    create: async (id = 's1', meta = {}) => {
       const { agent } = await ctx.agents.create({
         sessionId: SessionId(id),
         agentOptions: { provider: 'mock', model: 'm1' },
-        meta: { cwd: options.cwd },
+        meta: { cwd: options.cwd, ...meta },
       })
       return agent
     },
