@@ -36,8 +36,10 @@ export function errorText(error: unknown, colour = false): string {
   const { code, message, hint } = fields as { code: string; message: string; hint?: string }
   const lines = [`${colour ? `\u001b[31m${code}\u001b[39m` : code}: ${message}`]
   if (error instanceof OutriggerError) {
-    if (error.position !== undefined) lines.push(`  at ${place(error.position)}`)
-    for (const fault of error.faults ?? []) {
+    const { position, faults = [] } = error
+    if (position !== undefined && faults.length === 0) lines.push(`  at ${place(position)}`)
+    // A message that is also shown on one line, among others, names its faults itself.
+    for (const fault of faults.filter(one => !message.includes(one.message))) {
       const where = fault.position === undefined ? '' : `${place(fault.position)} `
       lines.push(`  ${where}${fault.key}: ${fault.message}`)
     }

@@ -232,8 +232,21 @@ describe('an error', () => {
   it('is text with code, place, faults and hint on stderr', async () => {
     const { code, out, err } = await runFake(fakeWorld([failing(refused)]), ['keel', 'status'])
     expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toBe(
-      'KEEL_BUSY: somebody else stamps\n  at docs/a.md:3:7\n  c.yml:2:1 keel.compare: no such value\n  hint: wait and try again\n',
+    expect(err).toBe('KEEL_BUSY: somebody else stamps\n  c.yml:2:1 keel.compare: no such value\n  hint: wait and try again\n')
+  })
+
+  it('is text with the place, when there are no faults', async () => {
+    const placed = new OutriggerError('KEEL_BAD_STAMP', 'no stamp', { position: { file: 'docs/a.md', line: 3, column: 7 } })
+    const { err } = await runFake(fakeWorld([failing(placed)]), ['keel', 'status'])
+    expect(err).toBe('KEEL_BAD_STAMP: no stamp\n  at docs/a.md:3:7\n')
+  })
+
+  it('does not repeat faults that its message names', async () => {
+    const named = new OutriggerError('KEEL_BAD_CONFIG', '1 fault: keel.x must be y', {
+      faults: [{ key: 'keel.x', message: 'must be y' }],
+    })
+    expect((await runFake(fakeWorld([failing(named)]), ['keel', 'status'])).err).toBe(
+      'KEEL_BAD_CONFIG: 1 fault: keel.x must be y\n',
     )
   })
 

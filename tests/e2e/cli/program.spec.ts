@@ -72,7 +72,9 @@ describe('the program', () => {
       ],
     })
     const text = await program.run(root, ['keel', 'check'])
-    expect(text.err).toMatch(/^KEEL_BAD_CONFIG: .*\n {2}\.outrigger\/config\.yml:2:\d+ keel\.compare: /)
+    expect(text.err).toMatch(
+      /^KEEL_BAD_CONFIG: .*\.outrigger\/config\.yml:2: keel\.compare must be .*:3: keel\.sweepBudgetMs must be .*\n {2}hint: /,
+    )
     expect(text.out).toBe('')
   })
 })

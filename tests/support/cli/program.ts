@@ -36,7 +36,9 @@ const root = join(import.meta.dirname, '..', '..', '..')
 
 export async function buildProgram(): Promise<Program> {
   const base = mkdtempSync(join(tmpdir(), 'outrigger-program-'))
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const manifest = readFileSync(join(root, 'package.json'), 'utf8')
+  writeFileSync(join(base, 'package.json'), manifest)
+  const { version } = JSON.parse(manifest) as { version: string }
   await build({
     absWorkingDir: root,
     entryPoints: [{ in: 'src/cli/main.ts', out: 'cli/main' }],
