@@ -1,5 +1,5 @@
 /**
- * DSH homes with our packed bundle in the headless profile. The bundle is packed and installed once for a
+ * DSH homes with our packed bundle in a profile. The bundle is packed and installed once for a
  * spec file, as a person would do it; each test gets a copy of that home, which is some 100 kB.
  */
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -26,11 +26,11 @@ export interface PreparedHome {
 }
 
 /** About three seconds. */
-export async function prepareHome(): Promise<PreparedHome> {
+export async function prepareHome(profile: 'headless' | 'web' = 'headless'): Promise<PreparedHome> {
   const folder = temporaryFolder('e2e')
   const tarball = await packBuilt(join(folder, 'packs'))
   const installed = join(folder, 'home')
-  await addPlugin(findHost(), installed, 'headless', tarball)
+  await addPlugin(findHost(), installed, profile, tarball)
   let copies = 0
   return {
     tarball,

@@ -24,13 +24,16 @@ export interface PersonRun {
 export async function runPerson(options: {
   readonly home: string
   readonly cwd: string
+  /** `web` runs without a browser. */
+  readonly profile?: 'headless' | 'web'
   readonly script: readonly object[]
   readonly turns?: Script
   readonly env?: Readonly<Record<string, string>>
   readonly patches?: readonly string[]
   killWhen?(request: ModelRequest): boolean
 }): Promise<PersonRun> {
-  const installed = join(options.home, 'profiles', 'headless', 'node_modules', 'demo-person')
+  const profile = options.profile ?? 'headless'
+  const installed = join(options.home, 'profiles', profile, 'node_modules', 'demo-person')
   if (!existsSync(installed)) {
     mkdirSync(dirname(installed), { recursive: true })
     cpSync(row, installed, { recursive: true })
@@ -44,7 +47,8 @@ export async function runPerson(options: {
   })
   const reportFile = join(options.home, `person-${Date.now()}.jsonl`)
   const patches = [join(row, 'person.patch.yml'), ...(options.patches ?? [])].flatMap(patch => ['--patch', patch])
-  const ran = await run(process.execPath, [findHost(), '--profile', 'headless', ...patches], {
+  const app = profile === 'web' ? ['--no-open', '--host', '127.0.0.1', '--port', '0'] : []
+  const ran = await run(process.execPath, [findHost(), '--profile', profile, ...patches, ...app], {
     cwd: options.cwd,
     env: hostEnvironment(options.home, model.url, {
       DEMO_PERSON_SCRIPT: JSON.stringify(options.script),

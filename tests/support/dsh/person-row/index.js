@@ -38,27 +38,40 @@ export function apply(ctx) {
   )
 }
 
-/** What an app does around `agents.create` and `agents.resume`: the model. */
-function composition(ctx) {
+/** What an app does around `agents.create` and `agents.resume`: the model and, in web, the agent's preset. */
+async function composition(ctx, presetId) {
   const selection = ctx.agentDefaultModel.currentSelection()
+  const presets = ctx.get('agentPresets')
+  const preset = presets && (await presets.resolve(presetId)).id
   return {
+    preset,
     agentOptions: { provider: selection.provider, model: selection.model },
-    setup: async agentCtx => installModelSelection(agentCtx, { current: selection, assembled: undefined }),
+    setup: async agentCtx => {
+      installModelSelection(agentCtx, { current: selection, assembled: undefined })
+      if (presets) await presets.mount(agentCtx, preset)
+    },
   }
 }
 
+/** The preset a session runs: its newest selection, else what its header says. */
+const presetOf = ({ meta, events }) =>
+  events.findLast(event => event.type === 'agent-preset/selected')?.data.agentPreset ?? meta.agentPreset
+
 async function create(ctx, { cwd = process.cwd() } = {}) {
+  const { preset, agentOptions, setup } = await composition(ctx)
   const { agent } = await ctx.agents.create({
     sessionId: SessionId(`session-${randomUUID()}`),
-    meta: { cwd },
-    ...composition(ctx),
+    meta: { cwd, ...(preset && { agentPreset: preset }) },
+    agentOptions,
+    setup,
   })
   return agent
 }
 
 async function resume(ctx, wanted) {
   const id = wanted === 'latest' ? await latest(ctx.sessionPersistence) : SessionId(wanted)
-  const { agent } = await ctx.agents.resume({ resumeSessionId: id, ...composition(ctx) })
+  const { agentOptions, setup } = await composition(ctx, presetOf(await ctx.sessionPersistence.inspect(id)))
+  const { agent } = await ctx.agents.resume({ resumeSessionId: id, agentOptions, setup })
   return agent
 }
 
