@@ -52,7 +52,7 @@ export function extensionOf(path: string): string {
  */
 export function resolvePath(folder: string, ref: string): string {
   if (isAbsolutePath(ref)) return cleanPath(ref)
-  return cleanPath(folder === '' ? ref : `${folder}/${ref}`)
+  return cleanPath(folder === '' || folder.endsWith('/') ? folder + ref : `${folder}/${ref}`)
 }
 
 /** `.`, `..` and repeated slashes worked off; `..` above a root is dropped, above a relative start it stays. */
