@@ -45,7 +45,7 @@ export interface AnchorList {
 interface FoundRest {
   readonly ids?: SliceIds
   readonly heading?: string
-  readonly namesakes?: () => readonly { readonly anchor: string; readonly ids: SliceIds }[]
+  readonly namesakes?: readonly { readonly anchor: string; readonly ids: SliceIds }[]
 }
 
 const whole = null
@@ -79,7 +79,7 @@ export function openTarget(bytes: Uint8Array, path: string, parsed: ParsedChild 
   const text = once(() => decodeUtf8(bytes))
   const bounds = once(() => lineBounds(bytes))
   const headings = once((): HeadingIndex => createHeadingIndex(outlineMarkdown(text() ?? '').headings))
-  const symbols = once((): SymbolIndex => indexSymbols(bytes, text() ?? '', path))
+  const symbols = once(() => indexSymbols(bytes, text() ?? '', path))
 
   function idsOf(span: Span, indent?: Uint8Array): SliceIds {
     const key = `${span.start} ${span.end} ${indent?.length ?? 0}`
@@ -88,47 +88,32 @@ export function openTarget(bytes: Uint8Array, path: string, parsed: ParsedChild 
     return ids
   }
 
-  /** Lines and namesakes are worked out when asked for: most edges are clean and need neither. */
+  /** A plain value: views outlive the bytes they were taken from. */
   function found(span: Span, match: AnchorMatch | null, rest: FoundRest = {}): AnchorView {
-    const { ids = idsOf(span), heading = null, namesakes = () => [] } = rest
-    const others = once(namesakes)
-    return {
-      kind: 'found',
-      match,
-      heading,
-      span,
-      get firstLine() {
-        return lineOf(bounds(), span.start)
-      },
-      get lastLine() {
-        return lineOf(bounds(), Math.max(span.start, span.end - 1))
-      },
-      binary: isBinary(bytes.subarray(span.start, span.end)),
-      ids,
-      get namesakes() {
-        return others()
-      },
-    }
+    const { ids = idsOf(span), heading = null, namesakes = [] } = rest
+    const firstLine = lineOf(bounds(), span.start)
+    const lastLine = lineOf(bounds(), Math.max(span.start, span.end - 1))
+    const binary = isBinary(bytes.subarray(span.start, span.end))
+    return { kind: 'found', match, heading, span, firstLine, lastLine, binary, ids, namesakes }
   }
 
   function viewHeading(anchor: string): AnchorView | undefined {
     const hit = headings().find(anchor)
     if (hit === undefined) return undefined
-    const namesakes = () =>
-      hit
-        .namesakes()
-        .filter(one => one.heading !== hit.heading)
-        .map(one => ({ anchor: one.anchor, ids: idsOf(one.heading.section) }))
+    const namesakes = hit
+      .namesakes()
+      .filter(one => one.heading !== hit.heading)
+      .map(one => ({ anchor: one.anchor, ids: idsOf(one.heading.section) }))
     return found(hit.heading.section, hit.match, { heading: hit.heading.text, namesakes })
   }
 
   function viewSymbol(anchor: string): AnchorView | undefined {
-    const hit = symbols().find(anchor)
+    const index = symbols()
+    if (index === null) return { kind: 'unreadable', why: 'takes too long to parse' }
+    const hit = index.find(anchor)
     if (hit === undefined) return undefined
-    const others = symbols()
-      .named(hit.name)
-      .filter(one => one !== hit)
-    const namesakes = () => others.map(one => ({ anchor: symbolAnchor(one), ids: idsOf(one.span, one.indent) }))
+    const others = index.named(hit.name).filter(one => one !== hit)
+    const namesakes = others.map(one => ({ anchor: symbolAnchor(one), ids: idsOf(one.span, one.indent) }))
     return found(hit.span, 'symbol', { ids: idsOf(hit.span, hit.indent), namesakes })
   }
 
@@ -174,7 +159,8 @@ export async function listAnchors(bytes: Uint8Array, path: string, parsed: Parse
   if (language !== 'markdown') {
     await prepareSymbols(path)
     const bounds = lineBounds(bytes)
-    const anchors = indexSymbols(bytes, text, path).symbols.map(
+    const symbols = indexSymbols(bytes, text, path)?.symbols ?? []
+    const anchors = symbols.map(
       ({ name, ordinal, span, indent }): ListedAnchor => ({
         anchor: name,
         kind: 'symbol',

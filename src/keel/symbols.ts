@@ -38,15 +38,18 @@ export function symbolAnchor(symbol: NamedSymbol): string {
  * Outline a code file.
  *
  * @param text - the decoded bytes, a BOM included.
+ * @returns `null` when the parser did not come to an end in its time.
  * @throws Error when `prepareSymbols(path)` was not waited for: a fault of the caller.
  */
-export function indexSymbols(bytes: Uint8Array, text: string, path: string): SymbolIndex {
+export function indexSymbols(bytes: Uint8Array, text: string, path: string): SymbolIndex | null {
   const outliner = loadedOutliner(path)
   if (outliner === undefined) throw new Error(`the outline of ${path} was asked for before prepareSymbols`)
+  const outline = outliner(text)
+  if (outline === null) return null
   const offsets = createOffsets(text)
   const byName = new Map<string, NamedSymbol[]>()
   const symbols: NamedSymbol[] = []
-  for (const { name, kind, start, end } of outliner(text).symbols) {
+  for (const { name, kind, start, end } of outline.symbols) {
     const span = { start: offsets.toByte(start), end: offsets.toByte(end) }
     const group = byName.get(name) ?? []
     const symbol = { name, ordinal: group.length + 1, kind, span, indent: indentBefore(bytes, span.start) }

@@ -10,10 +10,34 @@ interface Wrapper {
   readonly isDefault: boolean
 }
 
+/** A list of statements being read: what was found so far, and the number of the statement at hand. */
+interface Body {
+  readonly depth: number
+  readonly found: Declaration[]
+  at: number
+}
+
 interface Alias {
   readonly local: string
   readonly name: string
+  /** What the name stands for when `local` is not declared in the file. */
+  readonly otherwise: Declaration | null
 }
+
+/**
+ * The grammar knows no default class without a name: here it gets one, in place of `default`, so that
+ * every offset stays. Parse this text, and walk the tree with it.
+ */
+export function withNamedDefault(text: string): string {
+  if (!text.includes('default')) return text
+  return text.replace(
+    /(\bexport\s+)default(\s+)class(?=\s*(?:\{|extends\b|implements\b))/gu,
+    (_all, before: string, blanks: string) => `${before}class ${anonymousDefault}${blanks.slice(1)}`,
+  )
+}
+
+/** As long as `default`, and a name that nobody gives. */
+const anonymousDefault = '\u01C2efault'
 
 export function walkJavaScript(top: SyntaxNode, text: string): readonly Declaration[] {
   const aliases: Alias[] = []
@@ -23,9 +47,11 @@ export function walkJavaScript(top: SyntaxNode, text: string): readonly Declarat
 
 /** `export { a as b }`: every declaration of `a` answers to `b` too. */
 function aliased(body: readonly Declaration[], aliases: readonly Alias[]): readonly Declaration[] {
-  return aliases.flatMap(({ local, name }) =>
-    body.filter(one => one.name === local).map(one => ({ ...one, name, exported: true })),
-  )
+  return aliases.flatMap(({ local, name, otherwise }) => {
+    const declared = body.filter(one => one.name === local)
+    if (declared.length === 0) return otherwise === null ? [] : [otherwise]
+    return declared.map(one => ({ ...one, name, exported: true }))
+  })
 }
 
 function createWalk(text: string, aliases: Alias[]) {
@@ -33,13 +59,12 @@ function createWalk(text: string, aliases: Alias[]) {
 
   /** All declarations among the statements of a block or file. */
   function statements(container: SyntaxNode, depth: number): readonly Declaration[] {
-    const found: Declaration[] = []
-    const position = { at: 0 }
-    statementsInto(container, depth, found, position)
-    return found
+    const body: Body = { depth, found: [], at: 0 }
+    statementsInto(container, body)
+    return body.found
   }
 
-  function statementsInto(container: SyntaxNode, depth: number, into: Declaration[], position: { at: number }): void {
+  function statementsInto(container: SyntaxNode, body: Body): void {
     // The grammar takes decorators before `export` for a class of their own.
     let decorators: number | undefined
     for (const node of childrenOf(container)) {
@@ -48,39 +73,49 @@ function createWalk(text: string, aliases: Alias[]) {
         decorators ??= node.from
         continue
       }
-      position.at += 1
+      body.at += 1
       const wrapper = { from: decorators ?? node.from, to: node.to, exported: false, isDefault: false }
-      statement(node, wrapper, depth, into, position)
+      statement(node, wrapper, body)
       decorators = undefined
     }
   }
 
-  function statement(node: SyntaxNode, wrapper: Wrapper, depth: number, into: Declaration[], position: { at: number }): void {
+  /** Statements of a block that belong to the body around it. */
+  function nestedInto(block: SyntaxNode, body: Body): void {
+    const inner: Body = { depth: body.depth + 1, found: body.found, at: body.at }
+    statementsInto(block, inner)
+    body.at = inner.at
+  }
+
+  function statement(node: SyntaxNode, wrapper: Wrapper, body: Body): void {
     switch (node.name) {
       case 'ExportDeclaration':
-        return exported(node, wrapper, depth, into, position)
+        exported(node, wrapper, body)
+        return
       case 'AmbientDeclaration': {
         const inner = childrenOf(node).find(child => child.name !== 'declare')
-        if (inner !== undefined) statement(inner, wrapper, depth, into, position)
+        if (inner !== undefined) statement(inner, wrapper, body)
         return
       }
       // What these hold belongs to the file: `declare global`, and `declare module 'x'`, which the grammar splits.
       case 'GlobalDeclaration':
       case 'Block':
         for (const block of node.name === 'Block' ? [node] : node.getChildren('Block')) {
-          if (depth < maxDepth) statementsInto(block, depth + 1, into, position)
+          if (body.depth < maxDepth) nestedInto(block, body)
         }
         return
       case 'VariableDeclaration':
-        return variables(node, wrapper, depth, into, position)
+        variables(node, wrapper, body)
+        return
       case 'ExpressionStatement':
-        return commonJsExports(node, wrapper, depth, into, position)
+        commonJsExports(node, wrapper, body)
+        return
       default:
-        return named(node, wrapper, depth, into, position)
+        named(node, wrapper, body)
     }
   }
 
-  function exported(node: SyntaxNode, wrapper: Wrapper, depth: number, into: Declaration[], position: { at: number }): void {
+  function exported(node: SyntaxNode, wrapper: Wrapper, body: Body): void {
     const group = node.getChild('ExportGroup')
     if (group !== null) {
       if (node.getChild('String') === null) aliases.push(...aliasesOf(group))
@@ -90,51 +125,63 @@ function createWalk(text: string, aliases: Alias[]) {
     const inner = childrenOf(node).find(child => !['export', 'default', ';'].includes(child.name) && !isComment(child))
     if (inner === undefined) return
     const outer = { ...wrapper, exported: true, isDefault }
-    const before = into.length
-    if (isDefault && inner.name === 'VariableName') aliases.push({ local: textOf(inner), name: 'default' })
-    else statement(inner, outer, depth, into, position)
-    if (!isDefault || into.length > before) return
-    // An anonymous default, or one of a name that is not declared here.
-    into.push(declaration('default', 'default', outer, memberDeclarations(inner, depth), position.at))
+    if (!isDefault) {
+      statement(inner, outer, body)
+      return
+    }
+    const itself = () => declaration('default', 'default', outer, memberDeclarations(inner, body.depth), body.at)
+    if (inner.name === 'VariableName') {
+      aliases.push({ local: textOf(inner), name: 'default', otherwise: itself() })
+      return
+    }
+    const before = body.found.length
+    statement(inner, outer, body)
+    if (body.found.length === before) body.found.push(itself())
   }
 
   function aliasesOf(group: SyntaxNode): readonly Alias[] {
     return childrenOf(group).flatMap(node => {
       if (node.name !== 'as' || node.prevSibling === null || node.nextSibling === null) return []
-      return [{ local: textOf(node.prevSibling), name: unquoted(textOf(node.nextSibling)) }]
+      return [{ local: textOf(node.prevSibling), name: unquoted(textOf(node.nextSibling)), otherwise: null }]
     })
   }
 
   /** Functions, classes, interfaces, types, enums, namespaces. */
-  function named(node: SyntaxNode, wrapper: Wrapper, depth: number, into: Declaration[], position: { at: number }): void {
+  function named(node: SyntaxNode, wrapper: Wrapper, body: Body): void {
     const kind = declarationKinds.get(node.name)
     if (kind === undefined) return
-    const names = childrenOf(node).filter(child => nameNodes.has(child.name))
-    const members = memberDeclarations(node, depth)
+    const names = childrenOf(node)
+      .filter(child => nameNodes.has(child.name))
+      .map(textOf)
+    const members = memberDeclarations(node, body.depth)
     const first = names[0]
+    if (first === anonymousDefault) {
+      body.found.push(declaration('default', kind, wrapper, members, body.at))
+      return
+    }
     if (first !== undefined) {
-      const own = kind === 'namespace' ? names.map(textOf) : [textOf(first)]
+      const own = kind === 'namespace' ? names : [first]
       // `namespace A.B` is found as `A.B`, and as `A` whose only member is `B`.
       const nested = own
         .slice(1)
         .reduceRight<readonly Declaration[]>((inner, name) => [declaration(name, kind, wrapper, inner, 0)], members)
-      into.push(declaration(own[0]!, kind, wrapper, nested, position.at))
+      body.found.push(declaration(own[0]!, kind, wrapper, nested, body.at))
     }
-    if (wrapper.isDefault) into.push(declaration('default', kind, wrapper, members, position.at))
+    if (wrapper.isDefault) body.found.push(declaration('default', kind, wrapper, members, body.at))
   }
 
   /** One declarator is the whole statement; one of several is itself. */
-  function variables(node: SyntaxNode, wrapper: Wrapper, depth: number, into: Declaration[], position: { at: number }): void {
+  function variables(node: SyntaxNode, wrapper: Wrapper, body: Body): void {
     const declarators = listItems(
       childrenOf(node).filter(child => !['const', 'let', 'var', 'using', 'await', ';'].includes(child.name)),
     )
     for (const [n, nodes] of declarators.entries()) {
-      if (n > 0) position.at += 1
+      if (n > 0) body.at += 1
       const span = declarators.length === 1 ? wrapper : { ...wrapper, from: nodes[0]!.from, to: nodes.at(-1)!.to }
       const equals = nodes.findIndex(child => child.name === 'Equals')
       const value = equals < 0 ? undefined : nodes[equals + 1]
-      const members = value === undefined ? [] : memberDeclarations(value, depth)
-      for (const name of boundNames(nodes[0]!)) into.push(declaration(name, 'variable', span, members, position.at))
+      const members = value === undefined ? [] : memberDeclarations(value, body.depth)
+      for (const name of boundNames(nodes[0]!)) body.found.push(declaration(name, 'variable', span, members, body.at))
     }
   }
 
@@ -150,13 +197,7 @@ function createWalk(text: string, aliases: Alias[]) {
   }
 
   /** `exports.x = …`, `module.exports.x = …`, also in a row. */
-  function commonJsExports(
-    node: SyntaxNode,
-    wrapper: Wrapper,
-    depth: number,
-    into: Declaration[],
-    position: { at: number },
-  ): void {
+  function commonJsExports(node: SyntaxNode, wrapper: Wrapper, body: Body): void {
     let assignment = node.getChild('AssignmentExpression')
     for (let n = 0; assignment !== null && n < maxDepth; n += 1) {
       const match = /^(?:module\s*\.\s*)?exports\s*\.\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)$/u.exec(
@@ -164,8 +205,8 @@ function createWalk(text: string, aliases: Alias[]) {
       )
       const value = assignment.lastChild
       const outer = { ...wrapper, exported: true }
-      const members = value === null ? [] : memberDeclarations(value, depth)
-      if (match !== null) into.push(declaration(match[1]!, 'variable', outer, members, position.at))
+      const members = value === null ? [] : memberDeclarations(value, body.depth)
+      if (match !== null) body.found.push(declaration(match[1]!, 'variable', outer, members, body.at))
       assignment = value?.name === 'AssignmentExpression' ? value : null
     }
   }
@@ -202,9 +243,9 @@ function createWalk(text: string, aliases: Alias[]) {
     const found: Declaration[] = []
     for (const [at, item] of itemNodes(body).entries()) {
       const kind = memberKinds.get(item.name)
-      const nameNode = kind === undefined ? undefined : childrenOf(item).find(child => memberNames.has(child.name))
+      const nameNode = childrenOf(item).find(child => child.name === '[' || memberNames.has(child.name))
       // A computed name is no name.
-      if (kind === undefined || nameNode === undefined || nameNode.prevSibling?.name === '[') continue
+      if (kind === undefined || nameNode === undefined || nameNode.name === '[') continue
       const isInterface = item.name.endsWith('Type')
       const block = isInterface ? null : item.getChild('Block')
       const value = item.lastChild?.name === ';' ? item.lastChild.prevSibling : item.lastChild
@@ -240,7 +281,7 @@ function createWalk(text: string, aliases: Alias[]) {
       .entries()) {
       if (node.name !== 'FunctionDeclaration') continue
       const wrapper = { from: node.from, to: node.to, exported: false, isDefault: false }
-      named(node, wrapper, depth + 1, found, { at })
+      named(node, wrapper, { depth: depth + 1, found, at })
     }
     return found
   }

@@ -53,11 +53,14 @@ function statement(node: SyntaxNode, outer: SyntaxNode, scope: Scope): void {
       return
     }
     case 'FunctionDefinition':
-      return define(node, outer, 'function', scope)
+      define(node, outer, 'function', scope)
+      return
     case 'ClassDefinition':
-      return define(node, outer, 'class', scope)
+      define(node, outer, 'class', scope)
+      return
     case 'TypeDefinition':
-      return scope.inFunction ? undefined : define(node, outer, 'type', scope)
+      if (!scope.inFunction) define(node, outer, 'type', scope)
+      return
     case 'AssignStatement':
       if (scope.inFunction) return
       for (const name of assignedNames(node, scope.text)) {

@@ -4,7 +4,7 @@
  * A language is a walk from its syntax tree to bodies of declarations (`outline-javascript.ts`,
  * `outline-python.ts`); naming and the joining of neighbours are the same for all and stand here.
  */
-import type { SyntaxNode } from '@lezer/common'
+import type { Parser, SyntaxNode } from '@lezer/common'
 
 export type Language = 'typescript' | 'javascript' | 'python'
 
@@ -50,7 +50,8 @@ export interface Declaration {
 /** A walk over one language's tree: the declarations of the file's outermost body. */
 export type Walk = (top: SyntaxNode, text: string) => readonly Declaration[]
 
-export type Outliner = (text: string) => Outline
+/** `null`: the parser did not come to an end in its time, which is no matter of size but of hostile content. */
+export type Outliner = (text: string) => Outline | null
 
 /** Bodies nested deeper than this have no names of their own. */
 export const maxDepth = 64
@@ -102,15 +103,45 @@ function grammarOf(path: string): Grammar | undefined {
 }
 
 async function loadJavaScript(dialect: string): Promise<Outliner> {
-  const [{ parser }, { walkJavaScript }] = await Promise.all([import('@lezer/javascript'), import('./outline-javascript.ts')])
+  const [{ parser }, { walkJavaScript, withNamedDefault }] = await Promise.all([
+    import('@lezer/javascript'),
+    import('./outline-javascript.ts'),
+  ])
   const configured = parser.configure({ dialect })
-  return text => outlineOf(walkJavaScript(configured.parse(text).topNode, text), text)
+  return text => {
+    const code = withNamedDefault(text)
+    const top = parse(configured, code)
+    return top === null ? null : outlineOf(walkJavaScript(top, code), text)
+  }
 }
 
 async function loadPython(): Promise<Outliner> {
   const [{ parser }, { walkPython }] = await Promise.all([import('@lezer/python'), import('./outline-python.ts')])
-  return text => outlineOf(walkPython(parser.parse(text).topNode, text), text)
+  return text => {
+    const top = parse(parser, text)
+    return top === null ? null : outlineOf(walkPython(top, text), text)
+  }
 }
+
+/**
+ * Recovery from errors can cost thousands of times what ordinary code does, so the parser runs step by step
+ * under a time limit that ordinary code stays far below.
+ */
+function parse(parser: Parser, text: string): SyntaxNode | null {
+  const limitMs = Math.min(maxParseMs, minParseMs + text.length * msPerChar)
+  const startedAt = performance.now()
+  const running = parser.startParse(text)
+  for (let step = 1; ; step += 1) {
+    const tree = running.advance()
+    if (tree !== null) return tree.topNode
+    if (step % 64 === 0 && performance.now() - startedAt > limitMs) return null
+  }
+}
+
+const minParseMs = 2000
+const maxParseMs = 15_000
+/** Ordinary code takes a tenth of this on an idle machine. */
+const msPerChar = 0.01
 
 function outlineOf(body: readonly Declaration[], text: string): Outline {
   const symbols: OutlineSymbol[] = []
