@@ -1,5 +1,5 @@
 /** The commit that moved a source away from what an edge was stamped for. */
-import { stampedCommit, type HistoryQuery } from './history.ts'
+import { type HistoryQuery, stampedCommit } from './history.ts'
 import type { Blame } from './types.ts'
 
 /**

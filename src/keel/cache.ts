@@ -3,8 +3,9 @@
  * (children, targets) in one JSON text of lists: names are never keys of an object. Losing it loses
  * nothing; damage reads as nothing.
  *
- * Body: SHA-1 of the rest (20 bytes), length of the JSON text (u32), length of the paths (u32), number of
- * documents (u32), padding to 8; the columns of 8 bytes, the flags; the JSON text; the paths, NUL between.
+ * Body: three numbers of 4 bytes (length of the JSON text, length of the paths, count of documents) and
+ * 4 of padding; the columns of 8 bytes, the flags; the JSON text; the paths, NUL between. That the
+ * bytes are those that were saved is the cache file's business.
  */
 import { createHash } from 'node:crypto'
 import type { FileIdentity, FileKind } from '../ports/files.ts'
@@ -18,11 +19,14 @@ const format = 1
 
 /** What a body depends on beside the files: another header is another cache. */
 export function cacheHeader(root: string, version: string, config: KeelConfig): string {
-  const zones = createHash('sha1').update(JSON.stringify([config.ignore, config.frozen, config.vendored])).digest('hex').slice(0, 12)
+  const zones = createHash('sha1')
+    .update(JSON.stringify([config.ignore, config.frozen, config.vendored]))
+    .digest('hex')
+    .slice(0, 12)
   return JSON.stringify(['outrigger-keel-cache', format, version, root, zones, config.compare, config.maxSourceMiB])
 }
 
-const headBytes = 32
+const headBytes = 16
 const columnsOf8 = 5
 
 export function encodeMemory(memory: Memory): Uint8Array {
@@ -31,17 +35,23 @@ export function encodeMemory(memory: Memory): Uint8Array {
   const json = Buffer.from(JSON.stringify(plainOf(memory)))
   const paths = Buffer.from(documents.paths.join('\0'))
   const body = Buffer.alloc(headBytes + count * (8 * columnsOf8 + 1) + json.length + paths.length)
-  body.writeUInt32LE(json.length, 20)
-  body.writeUInt32LE(paths.length, 24)
-  body.writeUInt32LE(count, 28)
+  body.writeUInt32LE(json.length, 0)
+  body.writeUInt32LE(paths.length, 4)
+  body.writeUInt32LE(count, 8)
   let at = headBytes
-  for (const column of [documents.device, documents.inode, documents.mtimeNs, documents.ctimeNs, documents.size, documents.flags]) {
+  for (const column of [
+    documents.device,
+    documents.inode,
+    documents.mtimeNs,
+    documents.ctimeNs,
+    documents.size,
+    documents.flags,
+  ]) {
     body.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at)
     at += column.byteLength
   }
   body.set(json, at)
   body.set(paths, at + json.length)
-  createHash('sha1').update(body.subarray(20)).digest().copy(body, 0)
   return body
 }
 
@@ -50,14 +60,13 @@ export function decodeMemory(bytes: Uint8Array): Memory | undefined {
   try {
     return decodeWhole(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   } catch {
-    return undefined // the hash vouches for the form, so only another writer's body comes here
+    return undefined // cut short, or not ours
   }
 }
 
 function decodeWhole(body: Buffer): Memory | undefined {
   if (body.length < headBytes) return undefined
-  if (!createHash('sha1').update(body.subarray(20)).digest().equals(body.subarray(0, 20))) return undefined
-  const [jsonLength, pathsLength, count] = [body.readUInt32LE(20), body.readUInt32LE(24), body.readUInt32LE(28)]
+  const [jsonLength, pathsLength, count] = [body.readUInt32LE(0), body.readUInt32LE(4), body.readUInt32LE(8)]
   const columnBytes = count * 8
   if (body.length !== headBytes + columnBytes * columnsOf8 + count + jsonLength + pathsLength) return undefined
   // Typed arrays need aligned memory of their own.
@@ -142,20 +151,22 @@ function memoryOf(plain: Plain, columns: DocumentColumns): Memory {
     path,
     { path, identity: identityFrom(identity), isSettled, id, parsed, edges },
   ])
-  const targets = plain.targets.map(([path, link, file, isSettled, raw, why, views, windows, indexId]): [string, TargetRecord] => [
-    path,
-    {
+  const targets = plain.targets.map(
+    ([path, link, file, isSettled, raw, why, views, windows, indexId]): [string, TargetRecord] => [
       path,
-      link: link && identityFrom(link),
-      file: identityFrom(file),
-      isSettled,
-      raw,
-      why,
-      views: new Map(views),
-      windows: new Map(windows),
-      indexId,
-    },
-  ])
+      {
+        path,
+        link: link && identityFrom(link),
+        file: identityFrom(file),
+        isSettled,
+        raw,
+        why,
+        views: new Map(views),
+        windows: new Map(windows),
+        indexId,
+      },
+    ],
+  )
   return {
     ...emptyMemory(),
     documents: createDocumentTable(columns),

@@ -2,13 +2,13 @@
  * Old content of a source, found in git: an object with the stamp's prefix, else the first of the last
  * commits of the target whose slice accepts the stamp. Only asked when a diff or a blame is wanted.
  */
-import type { Commit, Git } from '../ports/git.ts'
+
 import type { Files } from '../ports/files.ts'
-import { viewAnchor } from './anchors.ts'
-import { parseChild } from './child.ts'
-import { accepts, normalize } from './forms.ts'
-import { isDocumentName } from './listing.ts'
-import type { AnchorView, Hex12, KeelConfig, ParsedChild } from './types.ts'
+import type { Commit, Git } from '../ports/git.ts'
+import { prepareAnchor, viewAnchor } from './anchors.ts'
+import { accepts } from './forms.ts'
+import { type FoundView, normOf, parsedDocument } from './read-target.ts'
+import type { Hex12, KeelConfig } from './types.ts'
 
 /** How far back a target's commits are looked through. */
 export const maxHistory: number = 50
@@ -25,17 +25,16 @@ export interface HistoryQuery {
 
 /** A content with the normal form of the slice that was asked for. */
 export interface Slice {
-  readonly view: Extract<AnchorView, { readonly kind: 'found' }>
+  readonly view: FoundView
   readonly norm: Uint8Array
 }
 
 /** What the anchor names in these bytes; `null`: nothing that can be read. */
-export function sliceOf(bytes: Uint8Array, path: string, anchor: string | null): Slice | null {
-  const parsed: ParsedChild | null = isDocumentName(path) ? parseChild(bytes) : null
+export async function sliceOf(bytes: Uint8Array, path: string, anchor: string | null): Promise<Slice | null> {
+  await prepareAnchor(path, anchor)
+  const parsed = parsedDocument(path, bytes)
   const view = viewAnchor(bytes, path, anchor, parsed)
-  if (view.kind !== 'found') return null
-  const slice = bytes.subarray(view.span.start, view.span.end)
-  return { view, norm: view.binary ? slice : normalize(bytes, view.span, { path, parsed }) }
+  return view.kind === 'found' ? { view, norm: normOf(bytes, path, view, parsed) } : null
 }
 
 /** Normal form of the content that the stamp was given for; `null`: git does not have it. */
@@ -44,11 +43,11 @@ export async function oldContent(query: HistoryQuery): Promise<Uint8Array | null
   if ((await git.objectFormat(root)) === 'sha1') {
     const blob = await git.blob(root, stamp)
     // The object is the slice itself: a whole file, or by chance a file that holds nothing else.
-    const slice = blob === undefined ? null : sliceOf(blob, target, null)
+    const slice = blob === undefined ? null : await sliceOf(blob, target, null)
     if (slice !== null) return slice.norm
   }
   const found = await stampedCommit(query)
-  return found === null ? null : (sliceOf(found.bytes, target, anchor)?.norm ?? null)
+  return found === null ? null : ((await sliceOf(found.bytes, target, anchor))?.norm ?? null)
 }
 
 /** The newest commit of the target whose slice accepts the stamp, with its bytes. */
@@ -60,7 +59,7 @@ export async function stampedCommit(
   for (const [index, commit] of commits.entries()) {
     const bytes = await git.show(root, commit.commit, target)
     if (bytes === undefined) continue
-    const slice = sliceOf(bytes, target, anchor)
+    const slice = await sliceOf(bytes, target, anchor)
     if (slice !== null && accepts(slice.view.ids, stamp, compare) !== null) return { bytes, newer: commits.slice(0, index) }
   }
   return null

@@ -21,6 +21,8 @@ export interface Journal {
   read(): JournalReading
   /** The latest record of each edge. */
   latest(): ReadonlyMap<string, JournalRecord>
+  /** Lines of the last reading that do not parse; does not read. */
+  unreadable(): number
   /**
    * Add records in order, each with one write.
    *
@@ -45,6 +47,7 @@ export function createJournal(files: Files, root: string, mask: (text: string) =
   return {
     read: () => ({ ...pick(load()), legacy: readLegacy(files, root) }),
     latest: () => load().latest,
+    unreadable: () => held?.reading.unreadable ?? 0,
     async append(records) {
       let written = 0
       try {

@@ -2,8 +2,9 @@
  * The documents of a project, found by walking it. Version-control ignore rules play no part, ignored
  * folders and linked folders are not entered.
  */
-import type { Files, FolderEntry } from '../ports/files.ts'
+
 import { OutriggerError } from '../errors.ts'
+import type { Files, FolderEntry } from '../ports/files.ts'
 import type { KeelConfig } from './types.ts'
 import { createZones, type LocalZones, localZonesName, readLocalZones, type Zones } from './zones.ts'
 
@@ -90,7 +91,10 @@ function entriesOf(files: Files, folder: string): readonly FolderEntry[] | 'gone
 function localZonesIn(files: Files, root: string, folder: string, entries: readonly FolderEntry[]): LocalZones | null {
   if (!entries.some(entry => entry.name === localZonesName && (entry.kind === 'file' || entry.kind === 'link'))) return null
   try {
-    return readLocalZones(folder, files.read(`${folder === '' ? root : `${root}/${folder}`}/${localZonesName}`, maxLocalZonesBytes))
+    return readLocalZones(
+      folder,
+      files.read(`${folder === '' ? root : `${root}/${folder}`}/${localZonesName}`, maxLocalZonesBytes),
+    )
   } catch {
     return null // unreadable, a folder behind a link, or too large: it says nothing
   }

@@ -1,8 +1,9 @@
 /** What keel knows of a project between two looks: the value that sweeps change and the cache keeps. */
 import type { FileIdentity } from '../ports/files.ts'
 import { createDocumentTable, type DocumentTable } from './documents.ts'
+import { readAsFile } from './entry.ts'
 import type { Resolution } from './resolve.ts'
-import type { AnchorView, Hex12, ParsedChild, Suggestion, SuspectKey } from './types.ts'
+import type { AnchorView, Entry, Hex12, ParsedChild, Suggestion, SuspectKey } from './types.ts'
 import type { LocalZones } from './zones.ts'
 
 export interface ChildRecord {
@@ -18,7 +19,9 @@ export interface ChildRecord {
 }
 
 export interface EdgeSlot {
-  readonly id: string
+  id: string
+  /** The entry is the name of an existing file that ends in what looks like a bad stamp. */
+  asFile?: boolean
   /** Normal id of the section, or of the text after frontmatter. */
   readonly scopeId: Hex12
   /** Before a stamp settled what could be meant; `null`: not resolved yet. */
@@ -70,6 +73,12 @@ export interface Memory {
   /** `null`: never. */
   sweptAt: number | null
   baselineBytes: number | null
+}
+
+/** The entry of an edge as it counts. */
+export function entryOf(child: ChildRecord, index: number): Entry | undefined {
+  const entry = child.parsed.entries[index]
+  return entry !== undefined && child.edges[index]?.asFile === true ? readAsFile(entry) : entry
 }
 
 export function emptyMemory(): Memory {

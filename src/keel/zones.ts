@@ -61,8 +61,7 @@ export function createZones(config: Pick<KeelConfig, 'ignore' | 'frozen' | 'vend
         ? above
         : {
             base: folder,
-            ignore:
-              config.ignore === null && local.ignore !== null ? new Set([...local.ignore, ...alwaysIgnored]) : above.ignore,
+            ignore: config.ignore === null && local.ignore !== null ? new Set([...local.ignore, ...alwaysIgnored]) : above.ignore,
             frozen: config.frozen === null && local.frozen !== null ? new Set(local.frozen) : above.frozen,
           }
     memo.set(folder, names)
