@@ -14,7 +14,7 @@ import { decodeUtf8 } from '../text/utf8.ts'
 import { isBinary, largeFileBytes, type SliceContext, sliceIds } from './forms.ts'
 import { createHeadingIndex, type HeadingIndex } from './headings.ts'
 import { lineBounds, lineOf, parseLines, spanOfLines } from './lines.ts'
-import { indexSymbols, prepareSymbols, type SymbolIndex, symbolAnchor } from './symbols.ts'
+import { indexSymbols, prepareSymbols, symbolAnchor } from './symbols.ts'
 import type { AnchorMatch, AnchorView, Hex12, ParsedChild, SliceIds, Span } from './types.ts'
 
 /** One content of a target, read once for all anchors that are asked of it. */
