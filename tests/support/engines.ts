@@ -1,14 +1,13 @@
 /** Engines that a test writes in one line, and a runtime around them with time that stands still. */
-import type { OutriggerError } from '../../src/errors.ts'
 import type { Json } from '../../src/ports/json.ts'
-import { type Asked, createOutrigger, type Door, type OutriggerOptions } from '../../src/runtime/outrigger.ts'
+import { type Asked, createOutrigger, type Door, type Outrigger, type OutriggerOptions } from '../../src/runtime/outrigger.ts'
 import type { LedgerEntry } from '../../src/runtime/project.ts'
-import { createVirtualTime } from '../../src/runtime/virtual-time.ts'
+import { createVirtualTime, type VirtualTime } from '../../src/runtime/virtual-time.ts'
 import type { Action, ActionKind, EngineName } from '../../src/session/actions.ts'
 import type { AnyEngine, Engine, StepContext } from '../../src/session/engine.ts'
 import type { EventKind, SessionEvent } from '../../src/session/events.ts'
 import type { SessionFacts } from '../../src/session/facts.ts'
-import { memoryStore } from './memory-store.ts'
+import { type MemoryStore, memoryStore } from './memory-store.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test names the fields of the action it wants
 export type Wanted = { readonly kind: ActionKind } & Record<string, any>
@@ -86,7 +85,18 @@ export const allDoor: Door = {
 export const event = <K extends EventKind>(kind: K, rest: any = {}): Extract<SessionEvent, { kind: K }> =>
   ({ session: 's', project: '/p', at: 1_000, kind, ...rest }) as Extract<SessionEvent, { kind: K }>
 
-export function runtimeOf(fakes: readonly FakeEngine[], options: Partial<OutriggerOptions> = {}) {
+export interface Runtime {
+  readonly outrigger: Outrigger
+  readonly store: MemoryStore
+  readonly ledger: LedgerEntry[]
+  readonly asked: Asked[]
+  readonly delivered: Action[]
+  readonly time: VirtualTime
+  /** Time goes on; what is due fires. */
+  pass(ms: number): Promise<void>
+}
+
+export function runtimeOf(fakes: readonly FakeEngine[], options: Partial<OutriggerOptions> = {}): Runtime {
   const time = createVirtualTime(1_000)
   const store = memoryStore({ clock: time.clock })
   const ledger: LedgerEntry[] = []
@@ -105,17 +115,8 @@ export function runtimeOf(fakes: readonly FakeEngine[], options: Partial<Outrigg
     ...options,
   })
   const pass = (ms: number) => time.moveTo(time.clock.now() + ms, outrigger.idle)
-  return {
-    outrigger,
-    store,
-    ledger,
-    asked,
-    delivered,
-    time,
-    pass,
-    fail: (error: OutriggerError | undefined) => store.failWith(error),
-  }
+  return { outrigger, store, ledger, asked, delivered, time, pass }
 }
 
-export const texts = (actions: readonly Action[], kind: ActionKind = 'add-context') =>
+export const texts = (actions: readonly Action[], kind: ActionKind = 'add-context'): readonly unknown[] =>
   actions.filter(action => action.kind === kind).map(action => (action as { text?: string | null }).text)
