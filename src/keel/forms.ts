@@ -164,7 +164,7 @@ function withoutStamps(slice: Uint8Array, offset: number, parsed: ParsedChild | 
   if (parsed === null || parsed.conflicted || parsed.entries.length === 0) return slice
   const end = offset + slice.length
   const items = parsed.entries
-    .flatMap(entry => [{ span: entry.span, text: entry.text }, ...entry.repeats])
+    .flatMap(entry => [{ span: entry.span, text: entry.spanText ?? entry.text }, ...entry.repeats])
     .filter(({ span }) => span.start >= offset && span.end <= end && span.end > span.start)
     .sort((a, b) => a.span.start - b.span.start)
   if (items.length === 0) return slice

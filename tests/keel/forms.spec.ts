@@ -122,6 +122,11 @@ describe('the normal form', () => {
     expect(normalOf(file, { path: 'a.md', parsed: childOf([entry, first]) })).toBe('a a\n')
   })
 
+  it('keeps the spelling of an item whose edge is declared in two spellings', () => {
+    const entry = { ...entryAt('a#b @1 [[x]]', 'a#b @1', 'a # b'), spanText: 'a#b' }
+    expect(normalOf('a#b @1 [[x]]', { path: 'a.md', parsed: childOf([entry]) })).toBe('a#b [[x]]\n')
+  })
+
   it('leaves items alone that reach out of the slice, and files with merge markers', () => {
     const file = bytesOf('x @123456789abc\ny\n')
     const entry = entryAt('x @123456789abc', 'x @123456789abc', 'x')
