@@ -2,8 +2,7 @@
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { OutriggerError } from '../errors.ts'
-import type { KeelDeps } from '../keel/deps.ts'
-import type { KeelProject } from '../keel/types.ts'
+import { createKeelProject } from '../keel/project.ts'
 import type { Files } from '../ports/files.ts'
 import type { Override } from '../runtime/config.ts'
 import { createProject } from '../runtime/create-project.ts'
@@ -42,7 +41,6 @@ export async function openProject(options: OpenOptions): Promise<Project> {
   const files = nodeFiles()
   const places = placesOf(files, rootOf(files, options), env)
   const modes = createModes()
-  const createKeelProject = await loadKeel()
   return createProject({
     files,
     git: nodeGit(env),
@@ -69,17 +67,6 @@ export async function openProject(options: OpenOptions): Promise<Project> {
     userName,
     mask,
   })
-}
-
-async function loadKeel(): Promise<(deps: KeelDeps) => KeelProject> {
-  const path = '../keel/project.ts'
-  try {
-    return ((await import(path)) as { createKeelProject: (deps: KeelDeps) => KeelProject }).createKeelProject
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
 }
 
 function rootOf(files: Files, { cwd, project }: OpenOptions): string {
