@@ -25,6 +25,8 @@ export interface TrackedAgent {
   /** Messages for the next request. */
   pending: UserMessage[]
   started: boolean
+  /** Settles when the start of its session was answered: the first request waits for what is behind. */
+  starting: Promise<unknown>
   /** What was last told about work beside the agent. */
   busy: string
 }
@@ -45,6 +47,7 @@ export function trackAgent(agent: Agent, find: (session: string) => Agent | unde
     called: new Map(),
     pending: [],
     started: false,
+    starting: Promise.resolve(),
     busy: '',
   }
 }

@@ -17,6 +17,7 @@ import {
   endReason,
   isPersonMessage,
   type Origin,
+  projectPath,
   startedBy,
   startSource,
   textOf,
@@ -61,6 +62,7 @@ export interface DshDoor {
   recorded(session: Session, event: HostEvent): void
   statusChanged(agent: Agent): void
   disposed(agent: Agent): void
+  close(): void
   /** The runtime of an agent's project and the session that the agent counts for. */
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
 }
@@ -98,7 +100,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     at.started = true
     const live = await runtime.of(at.cwd)
     for (const fault of live.faults) tellOnce(`${live.project.root} ${fault}`, fault)
-    if (isFirst) void handle(live, startOf(live, at, source ?? 'resume'))
+    if (isFirst) at.starting = handle(live, startOf(live, at, source ?? 'resume'))
     return live
   }
 
@@ -129,12 +131,19 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     }
   }
 
-  const watches = createWatches((live, session, path) => {
-    const agent = host.find(session)
-    if (agent === undefined) return
-    silently(agent, 'a changed file', () =>
-      live.outrigger.handle({ ...originOf(live, track(agent)), kind: 'file-changed', path, by: 'outside' }),
-    )
+  const watches = createWatches((session, path) => {
+    void guarded(undefined, 'a changed file', undefined, async () => {
+      const agent = host.find(session)
+      if (agent === undefined) return undefined
+      const live = await opened(agent)
+      await live.outrigger.handle({
+        ...originOf(live, track(agent)),
+        kind: 'file-changed',
+        path: projectPath(live.project.root, '/', path),
+        by: 'outside',
+      })
+      return undefined
+    })
   })
 
   /** Carry out what was asked for; the texts for the model are the answer. */
@@ -207,6 +216,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
           return takePending(at)
         }
         const live = at.turn === turn ? await opened(agent) : await current(agent)
+        await at.starting
         const added: UserMessage[] = []
         for (const message of messages.filter(isPersonMessage))
           added.push(...(await handle(live, { ...originOf(live, at), kind: 'person-spoke', text: textOf(message.content) })))
@@ -276,6 +286,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
         watches.end(at.session)
         await live.outrigger.handle({ ...originOf(live, at), kind: 'session-ended', reason: 'disposed' })
       }),
+
+    close: () => watches.endAll(),
 
     live: async agent => ({ ...(await opened(agent)), session: track(agent).session }),
   }

@@ -12,7 +12,10 @@ export function listen(ctx: Context, open: OpenLive): void {
   const runtime = createDshRuntime(open)
   const door = createDoor(runtime, host)
   ctx.provide('outrigger', { ...runtime, live: door.live })
-  ctx.effect(() => () => runtime.close())
+  ctx.effect(() => () => {
+    door.close()
+    return runtime.close()
+  })
 
   ctx.on('agent/session-start', ({ agent, source }) => door.sessionStarted(agent, source))
 
@@ -46,6 +49,10 @@ function hostOf(ctx: Context): DoorHost {
       return jobs?.list(agent).filter(job => job.status === 'running' || job.status === 'stopping').length ?? 0
     },
     window: agent => agent.session.requestContext()?.contextWindow ?? 0,
-    warn: text => log.warn(text),
+    warn: text => {
+      log.warn(text)
+      // No row of the host prints what is logged; without this a person would never read it.
+      process.stderr.write(`${text}\n`)
+    },
   }
 }

@@ -104,7 +104,7 @@ export function toolFinished(
 }
 
 /** Project-relative with `/`; absolute outside of the project. */
-function projectPath(root: string, cwd: string, path: string): string {
+export function projectPath(root: string, cwd: string, path: string): string {
   const absolute = resolve(cwd, path)
   const inside = relative(root, absolute)
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return absolute

@@ -6,10 +6,11 @@ export interface Watches {
   /** @param paths - absolute. */
   set(live: LiveProject, session: string, paths: readonly string[]): void
   end(session: string): void
+  endAll(): void
 }
 
-/** @param changed - told with the absolute path of a watched file. */
-export function createWatches(changed: (live: LiveProject, session: string, path: string) => void): Watches {
+/** @param changed - told with the absolute path of a watched file, from a callback of the system: must not throw. */
+export function createWatches(changed: (session: string, path: string) => void): Watches {
   const handles = new Map<string, WatchHandle>()
 
   const end = (session: string): void => {
@@ -19,6 +20,9 @@ export function createWatches(changed: (live: LiveProject, session: string, path
 
   return {
     end,
+    endAll: () => {
+      for (const session of [...handles.keys()]) end(session)
+    },
     set: (live, session, paths) => {
       end(session)
       if (paths.length === 0) return
@@ -26,7 +30,7 @@ export function createWatches(changed: (live: LiveProject, session: string, path
       try {
         handles.set(
           session,
-          live.project.watcher.watch(paths, path => changed(live, session, path), failed),
+          live.project.watcher.watch(paths, path => changed(session, path), failed),
         )
       } catch (error) {
         // The system has no watch left: files are still looked at before each turn and at its end.

@@ -151,18 +151,57 @@ describe('a tool of ours', () => {
       readonly properties: { readonly limit: Readonly<Record<string, unknown>> }
     }
     const { limit } = parameters.properties
-    expect(Object.keys(limit).sort()).toEqual(['default', 'description', 'type'])
+    expect(Object.keys(limit).sort()).toEqual(['description', 'type'])
     expect(limit['description']).toMatch(/1–200/)
   })
 })
 
-describe('the rows', () => {
-  it('leave nothing behind when they go', async () => {
-    const { ctx } = await boot(project(), [])
-    const names = () => ctx.tools.schemas().map(tool => tool.name)
-    expect(names()).toContain('keel_check')
-    const fiber = await ctx.plugin({ name: 'nothing', apply: () => {} })
-    await fiber.dispose()
-    expect(ctx.commands.list({} as never).map(command => command.name)).toEqual(['keel', 'outrigger'])
+describe('keel’s row', () => {
+  it('takes its tools and its command with it when it goes; a session goes on without it', async () => {
+    const root = project()
+    harness = await bootLoop({
+      script: [call(write('a.md', 'beta\n')), text('done')],
+      cwd: root,
+      plugins: [
+        [files(root), {}],
+        [core, {}],
+      ],
+    })
+    const { ctx, create, adapter } = harness
+    const row = await ctx.plugin(keel, keel.Config({}))
+    const agent = await create()
+    const offered = () => [
+      ...ctx.tools.schemas().flatMap(tool => (tool.name.startsWith('keel_') ? [tool.name] : [])),
+      ...ctx.commands.list(agent).map(command => `/${command.name}`),
+    ]
+    expect(offered()).toEqual(['keel_check', 'keel_why', 'keel_ok', 'keel_fix', '/keel', '/outrigger'])
+    await row.dispose()
+    expect(offered()).toEqual(['/outrigger'])
+    await say(agent, 'change it')
+    expect(ours(flat(adapter.requests[1]))).toEqual([])
+    expect(readFileSync(join(root, 'a.md'), 'utf8')).toBe('beta\n')
+  })
+})
+
+describe('a watched file', () => {
+  it('that changes between turns is told with the next words', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), text('two'), text('three')], { hold: 'off' })
+    const agent = await create()
+    await say(agent, 'hello')
+    writeFileSync(join(root, 'a.md'), 'beta\n')
+    await say(agent, 'again')
+    expect(ours(flat(adapter.requests[1])).at(-1)).toMatch(/^keel: documents that fell behind since the last turn \(1\)/)
+  })
+
+  it('that changes after the host let the row go reaches nobody', async () => {
+    const root = project()
+    const { create, stop } = await boot(root, [text('ok')])
+    await say(await create(), 'hello')
+    await stop()
+    harness = undefined
+    writeFileSync(join(root, 'a.md'), 'beta\n')
+    await new Promise(done => setTimeout(done, 50))
+    expect(readFileSync(join(root, 'b.md'), 'utf8')).toMatch(/@4a58007052a6$/m)
   })
 })

@@ -220,8 +220,9 @@ describe('what does not work', () => {
   it('in the configuration switches keel off here, says why, and the turn goes on', async () => {
     const repository = await stamped()
     writeFileSync(join(repository.root, '.outrigger', 'config.yml'), 'keel:\n  compare: loose\n')
-    const { code, requests } = await session(repository, [readSource, editSource, { text: 'Done.' }])
+    const { code, requests, stderr } = await session(repository, [readSource, editSource, { text: 'Done.' }])
     expect(code).toBe(0)
+    expect(stderr.match(/KEEL_BAD_CONFIG/g)).toHaveLength(1)
     expect(requests.flatMap(request => ours(request))).toEqual([])
     expect(requests).toHaveLength(3)
   })
