@@ -161,7 +161,8 @@ export function nodeGit(base: ProgramEnvironment = process.env, program = 'git')
       return found.kind === 'ready' ? found.format : undefined
     },
     indexEntries,
-    modified: root => fields(root, ['diff-files', '--name-only', ...plainDiff]),
+    // An entry as young as the index is compared by content, which is where a filter would run.
+    modified: async root => fields(root, [...(await withoutFilters(root)), 'diff-files', '--name-only', ...plainDiff]),
     untracked,
     resolve: async (root, rev) =>
       isRevision(rev) ? line(root, ['rev-parse', '--verify', '--quiet', `${rev}^{commit}`]) : undefined,
