@@ -50,8 +50,11 @@ export interface Declaration {
 /** A walk over one language's tree: the declarations of the file's outermost body. */
 export type Walk = (top: SyntaxNode, text: string) => readonly Declaration[]
 
-/** `null`: the parser did not come to an end in its time, which is no matter of size but of hostile content. */
-export type Outliner = (text: string) => Outline | null
+/**
+ * @param limitMs - time the parser has; by default what ordinary code of that length stays far below.
+ * @returns `null`: the parser did not come to an end in its time.
+ */
+export type Outliner = (text: string, limitMs?: number) => Outline | null
 
 /** Bodies nested deeper than this have no names of their own. */
 export const maxDepth = 64
@@ -108,27 +111,23 @@ async function loadJavaScript(dialect: string): Promise<Outliner> {
     import('./outline-javascript.ts'),
   ])
   const configured = parser.configure({ dialect })
-  return text => {
+  return (text, limitMs) => {
     const code = withNamedDefault(text)
-    const top = parse(configured, code)
+    const top = parse(configured, code, limitMs)
     return top === null ? null : outlineOf(walkJavaScript(top, code), text)
   }
 }
 
 async function loadPython(): Promise<Outliner> {
   const [{ parser }, { walkPython }] = await Promise.all([import('@lezer/python'), import('./outline-python.ts')])
-  return text => {
-    const top = parse(parser, text)
+  return (text, limitMs) => {
+    const top = parse(parser, text, limitMs)
     return top === null ? null : outlineOf(walkPython(top, text), text)
   }
 }
 
-/**
- * Recovery from errors can cost thousands of times what ordinary code does, so the parser runs step by step
- * under a time limit that ordinary code stays far below.
- */
-function parse(parser: Parser, text: string): SyntaxNode | null {
-  const limitMs = Math.min(maxParseMs, minParseMs + text.length * msPerChar)
+/** Recovery from errors can cost many times what ordinary code does, so the parser runs step by step under a limit. */
+function parse(parser: Parser, text: string, limitMs: number = limitFor(text)): SyntaxNode | null {
   const startedAt = performance.now()
   const running = parser.startParse(text)
   for (let step = 1; ; step += 1) {
@@ -138,10 +137,10 @@ function parse(parser: Parser, text: string): SyntaxNode | null {
   }
 }
 
-const minParseMs = 2000
-const maxParseMs = 15_000
-/** Ordinary code takes a tenth of this on an idle machine. */
-const msPerChar = 0.01
+/** Ordinary code takes 1 to 2 s per million characters, several times that on a busy machine. */
+function limitFor(text: string): number {
+  return Math.min(20_000, 2000 + text.length * 0.02)
+}
 
 function outlineOf(body: readonly Declaration[], text: string): Outline {
   const symbols: OutlineSymbol[] = []

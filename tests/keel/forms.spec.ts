@@ -229,6 +229,7 @@ describe('ids of a file read in pieces', () => {
     const ids = streamedIds(cut(bytes, 2))!
     expect(accepts(ids, blobId(bytesOf('a\n')), 'normalized')).toBeNull()
     expect(accepts(ids, blobId(bytesOf('a \n\n')), 'normalized')).toBe('lf')
+    expect(accepts(ids, ids.raw, 'normalized')).toBe('raw')
     expect(writtenId(ids, 'normalized')).toBe(blobId(bytes))
     expect(largeFileBytes).toBe(16_777_216)
   })

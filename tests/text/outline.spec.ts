@@ -430,10 +430,11 @@ describe('hostile code', () => {
     60_000,
   )
 
-  it('is given up after its time', async () => {
-    const outliner = (await loadOutliner('a.ts'))!
+  it.each(['a.ts', 'a.py'])('in %s is given up after its time', async path => {
+    const outliner = (await loadOutliner(path))!
     const startedAt = performance.now()
-    expect(outliner('= '.repeat(100_000))).toBeNull()
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
-  }, 60_000)
+    expect(outliner('= ? ('.repeat(400_000), 50)).toBeNull()
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(outliner('a = 1', 5000)).not.toBeNull()
+  })
 })
