@@ -24,7 +24,13 @@ export async function serveMcp(
     version: parts.version,
     engines: options.engines.map(engineOf),
     ...(options.project !== undefined && { project: options.project }),
-    open: folder => parts.open({ cwd: io.cwd, ...(folder !== undefined && { project: folder }), env: io.env, door: 'mcp' }),
+    open: root =>
+      parts.open({
+        cwd: root ?? io.cwd,
+        ...(options.project !== undefined && { project: options.project }),
+        env: io.env,
+        door: 'mcp',
+      }),
     operations: parts.operations,
   })
   mcp.server.onerror = error => io.stderr.write(`outrigger mcp: ${error.message}\n`)
