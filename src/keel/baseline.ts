@@ -27,12 +27,18 @@ interface Stored {
 }
 
 /**
+ * @param folderNow - where the copies lie; the first write of a project can move it.
  * @param maxBytes - of all copies as they lie on disk; 0 keeps none.
  * @param knownSize - what `size()` said when the last process ended; saves counting them.
  */
-export function createBaseline(files: Files, folder: string, maxBytes: number, knownSize: number | null = null): Baseline {
+export function createBaseline(
+  files: Files,
+  folderNow: () => string,
+  maxBytes: number,
+  knownSize: number | null = null,
+): Baseline {
   let total = knownSize
-  const pathOf = (id: string) => `${folder}/${id.slice(0, 2)}/${id}`
+  const pathOf = (id: string) => `${folderNow()}/${id.slice(0, 2)}/${id}`
 
   return {
     get(id) {
@@ -49,8 +55,8 @@ export function createBaseline(files: Files, folder: string, maxBytes: number, k
       try {
         if (files.stat(path) !== undefined && this.get(id) !== undefined) return 'kept'
         const packed = deflateRawSync(content)
-        total ??= sizeOf(storedIn(files, folder))
-        if (total + packed.length > maxBytes) total = makeRoom(files, folder, maxBytes - packed.length, inUse)
+        total ??= sizeOf(storedIn(files, folderNow()))
+        if (total + packed.length > maxBytes) total = makeRoom(files, folderNow(), maxBytes - packed.length, inUse)
         if (total + packed.length > maxBytes) return 'full'
         files.makeFolder(path.slice(0, path.lastIndexOf('/')))
         await files.replace(path, packed)

@@ -95,7 +95,7 @@ export function createCore(deps: KeelDeps): Core {
   }
 
   function baselineNow(): Baseline {
-    baseline ??= createBaseline(files, deps.baselineFolder, config.baselineMiB * 1024 * 1024, load().baselineBytes)
+    baseline ??= createBaseline(files, () => deps.baselineFolder, config.baselineMiB * 1024 * 1024, load().baselineBytes)
     return baseline
   }
 

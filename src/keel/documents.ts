@@ -62,7 +62,7 @@ export function emptyColumns(capacity = 0, paths: readonly string[] = []): Docum
 /** @param start - the rows it begins with; their arrays are taken over. */
 export function createDocumentTable(start: DocumentColumns = emptyColumns(), capacity = 0): DocumentTable {
   const indexOf = new Map<string, number>()
-  start.paths.forEach((path, index) => indexOf.set(path, index))
+  for (const [index, path] of start.paths.entries()) indexOf.set(path, index)
   let rows = start
   let used = start.paths.length
   if (capacity > rows.flags.length) rows = grown(rows, capacity)

@@ -28,6 +28,7 @@ export function isSameFile(before: FileIdentity, now: FileIdentity): boolean {
  */
 export function isSettled(stat: FileIdentity, readAtMs: number): boolean {
   const grain = stat.mtimeNs % second === 0n && stat.ctimeNs % second === 0n ? coarseGrainNs : grainNs
+  // biome-ignore lint/complexity/useMathMinMax: Math.max knows no bigint
   const latest = stat.mtimeNs > stat.ctimeNs ? stat.mtimeNs : stat.ctimeNs
   return BigInt(Math.floor(readAtMs)) * 1_000_000n - latest >= grain
 }

@@ -131,8 +131,14 @@ class Sweep {
 
   #refreshDocument(path: string, zones: Zones): void {
     const look = this.#stats.look(this.#absolute(path))
-    if (look.kind === 'unreadable') return this.#cannotRead(path)
-    if (look.kind === 'missing' || look.file === undefined || look.file.kind !== 'file') return this.#drop(path)
+    if (look.kind === 'unreadable') {
+      this.#cannotRead(path)
+      return
+    }
+    if (look.kind === 'missing' || look.file === undefined || look.file.kind !== 'file') {
+      this.#drop(path)
+      return
+    }
     const { documents } = this.#memory
     const isNew = !documents.has(path)
     const isUnread = zones.of(path) === 'frozen'
@@ -185,12 +191,16 @@ class Sweep {
     } catch {
       // The folder can be listed but not looked into.
       documents.copy(path, before)
-      return this.#cannotRead(path)
+      this.#cannotRead(path)
+      return
     }
     if (stat === undefined || stat.kind !== 'file') return
     if (!isLink && !this.#ignoresCache && before.isCurrent(path, stat)) {
       const role = before.role(path)!
-      if (role !== 'child' || this.#memory.children.has(path)) return documents.set(path, stat, role, true)
+      if (role !== 'child' || this.#memory.children.has(path)) {
+        documents.set(path, stat, role, true)
+        return
+      }
     }
     if (!before.has(path)) this.#isChanged = true
     documents.copy(path, before)
@@ -219,8 +229,12 @@ class Sweep {
       bytes = files.read(this.#absolute(path), config.maxSourceMiB * mebibyte)
     } catch (error) {
       if (!(error instanceof OutriggerError)) throw error
-      if (error.code === 'FILES_MISSING' || error.code === 'FILES_NOT_FILE') return this.#drop(path)
-      return this.#cannotRead(path)
+      if (error.code === 'FILES_MISSING' || error.code === 'FILES_NOT_FILE') {
+        this.#drop(path)
+        return
+      }
+      this.#cannotRead(path)
+      return
     }
     // A link may be led elsewhere without a trace in the file's own times.
     const settled = !isLink && isSettled(stat, readAt)
