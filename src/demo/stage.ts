@@ -53,30 +53,33 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
   }
 }
 
-/** A git repository below `root` with these files committed; what runs in it has the person's home `personHome`. */
+/** A git repository in `root` with these files committed; what runs in it has the person's home `personHome`. */
 export async function createRepository(
   root: string,
   personHome: string,
   files: Readonly<Record<string, string>>,
 ): Promise<Repository> {
   mkdirSync(root, { recursive: true })
-  const env = hostEnvironment(personHome, 'http://127.0.0.1:9')
-  const git = async (...args: readonly string[]): Promise<string> => {
-    const identity = ['-c', 'user.name=Demo', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgsign=false']
-    return (await runProgram('git', [...identity, ...args], { cwd: root, env })).stdout
-  }
-  await git('init', '-q', '-b', 'main')
+  const repository = openRepository(root, personHome)
+  await repository.git('init', '-q', '-b', 'main')
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  await git('add', '.')
-  await git('commit', '-qm', 'Begin')
+  await repository.git('add', '.')
+  await repository.git('commit', '-qm', 'Begin')
+  return repository
+}
+
+/** A repository that is there already. */
+export function openRepository(root: string, personHome: string): Repository {
+  const env = hostEnvironment(personHome, 'http://127.0.0.1:9')
+  const identity = ['-c', 'user.name=Demo', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgsign=false']
+  const program = join(packageRoot(), 'dist', 'cli', 'main.js')
   return {
     root,
-    git,
     read: path => readFileSync(join(root, path), 'utf8'),
-    outrigger: async (...args) =>
-      (await runProgram(process.execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), ...args], { cwd: root, env })).stdout,
+    git: async (...args) => (await runProgram('git', [...identity, ...args], { cwd: root, env })).stdout,
+    outrigger: async (...args) => (await runProgram(process.execPath, [program, ...args], { cwd: root, env })).stdout,
   }
 }

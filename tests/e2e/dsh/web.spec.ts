@@ -1,12 +1,15 @@
 /** The bundle in a fresh web profile, without a browser: a scripted person works in the host's process. */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { findHost, hostEnvironment, run } from '../../../src/demo/host.ts'
 import { textsOf } from '../../../src/demo/scripted-model.ts'
 import { createRepository } from '../../../src/demo/stage.ts'
 import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
 import { runPerson } from '../../support/dsh/person.ts'
+
+/** A host process takes two seconds alone and many times that on a machine with other work. */
+vi.setConfig({ testTimeout: 120_000 })
 
 let prepared: PreparedHome
 let work: string

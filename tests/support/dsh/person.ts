@@ -55,7 +55,7 @@ export async function runPerson(options: {
       DEMO_PERSON_REPORT: reportFile,
       ...options.env,
     }),
-    timeoutMs: 25_000,
+    timeoutMs: 90_000,
     onStart: started => {
       pid = started
     },
