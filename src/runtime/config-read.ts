@@ -2,7 +2,7 @@
  * One configuration file as settings and faults, each with its place. All faults are found, not the first
  * only; what is fine stands beside them.
  */
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
 import type { Fault, Position } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
 import { type ConfigKey, openKey } from './config-keys.ts'
@@ -27,8 +27,12 @@ export interface ConfigFile {
   readonly sections: ReadonlyMap<SectionName, { readonly settings: readonly Setting[]; readonly faults: readonly Fault[] }>
 }
 
+/** Of one value, aliases followed: a file of a few lines can name billions. */
+const maxNodes = 10_000
+
 interface Reader {
-  readonly document: Document
+  /** What each alias names. */
+  readonly named: ReadonlyMap<Node, Node>
   at(node: Node | null | undefined, end?: boolean): Position
 }
 
@@ -38,7 +42,7 @@ export function readConfigFile(text: string, file: string, owner: ConfigOwner, s
   const document = parseDocument(text.replace(/^\uFEFF/, ''), {
     lineCounter: lines,
     uniqueKeys: false,
-    logLevel: 'silent',
+
     prettyErrors: false,
   })
   const place = (offset: number): Position => {
@@ -54,7 +58,7 @@ export function readConfigFile(text: string, file: string, owner: ConfigOwner, s
       })),
     )
   }
-  const reader: Reader = { document, at: node => place(node?.range?.[0] ?? 0) }
+  const reader: Reader = { named: aliasesOf(document), at: node => place(node?.range?.[0] ?? 0) }
   const root = document.contents
   if (root === null || isNothing(root)) return { faults: [], sections: new Map() }
   if (!isMap(root)) return failed([{ key: '', message: 'must be a mapping of sections', position: reader.at(root) }])
@@ -95,14 +99,15 @@ function readSection(
       faults.push({ key: name, message: "may stand in the person's own configuration only", position: at })
       return
     }
-    const value = jsonOf(node, reader)
+    const isEmpty = node === null || isNothing(node)
+    const value = isEmpty && keys === undefined ? null : jsonOf(node, reader)
     const allowed = value === undefined ? key.allowed : key.check(value)
     if (allowed === undefined) settings.push({ key, value: value!, position: at })
     else
       faults.push({
         key: name,
         message: `must be ${allowed}, not ${shown(value)}`,
-        position: node === null ? at : reader.at(node),
+        position: isEmpty ? at : reader.at(node),
       })
   }
 
@@ -120,7 +125,8 @@ function readSection(
     for (const { name, pair, isRepeated } of keysOf(map, reader)) {
       const path = joined(prefix, name)
       const keyAt = reader.at(pair.key as Node)
-      const known = keys === undefined ? openKey(section, name) : keys.find(key => key.path === path)
+      const known =
+        keys === undefined ? openKey(section, name) : name.includes('.') ? undefined : keys.find(key => key.path === path)
       const isGroup = keys?.some(key => key.path.startsWith(`${path}.`)) ?? false
       if (isRepeated) faults.push({ key: joined(section, path), message: 'stands here a second time', position: keyAt })
       else if (known !== undefined) add(known, pair.value as Node | null, keyAt)
@@ -152,11 +158,24 @@ function keysOf(
   })
 }
 
-/** An alias is what it names; one that names itself, or a hundred steps away, is nothing. */
+/** An alias names the last node before it that carries its anchor. Found for all at once: asking the library for each walks the file each time. */
+function aliasesOf(document: Document): ReadonlyMap<Node, Node> {
+  const anchors = new Map<string, Node>()
+  const named = new Map<Node, Node>()
+  visit(document, {
+    Node(_key, node) {
+      if (isAlias(node)) {
+        const found = anchors.get(node.source)
+        if (found !== undefined) named.set(node, found)
+      } else if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return named
+}
+
 function resolved(node: Node | null | undefined, reader: Reader): Node | null {
-  let found = node ?? null
-  for (let step = 0; isAlias(found); step += 1) found = step < 100 ? (found.resolve(reader.document) ?? null) : null
-  return found
+  if (!isAlias(node)) return node ?? null
+  return reader.named.get(node) ?? null
 }
 
 const isNothing = (node: Node): boolean => isScalar(node) && node.value === null
@@ -167,7 +186,7 @@ function jsonOf(given: Node | null, reader: Reader): Json | undefined {
   const convert = (node: Node | null, depth: number): Json | undefined => {
     const found = resolved(node, reader)
     nodes += 1
-    if (found === null || depth > 50 || nodes > 100_000) return undefined
+    if (found === null || depth > 50 || nodes > maxNodes) return undefined
     if (isScalar(found)) {
       const { value } = found
       if (typeof value === 'string' || typeof value === 'boolean') return value
@@ -188,6 +207,8 @@ function jsonOf(given: Node | null, reader: Reader): Json | undefined {
 }
 
 function unknownKey(path: string, keys: readonly ConfigKey[]): string {
+  if (keys.some(key => key.path === path))
+    return `is written as ${path.replaceAll('.', ': {')}: …${'}'.repeat(path.split('.').length - 1)}`
   const group = path.split('.').slice(0, -1).join('.')
   const beside = keys.filter(key => group === '' || key.path.startsWith(`${group}.`)).map(key => key.path)
   const near = beside.find(key => key.toLowerCase() === path.toLowerCase())

@@ -77,14 +77,16 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
 
   function load(): ReadonlyMap<SectionName, Section> {
     loaded = sources.map(source => loadFile(files, source))
-    const all = loaded.flatMap(({ file }) => file.faults)
-    fileFault = all.length === 0 ? undefined : badConfig('CONFIG_BAD', all, sources)
     const before = sections
+    const read = new Map(sectionNames.map(name => [name, resolveSection(name, loaded, overrides)] as const))
+    // `models` belongs to no engine: what is wrong in it is wrong in the file.
+    const ofFile = [...loaded.flatMap(({ file }) => file.faults), ...read.get('models')!.faults]
+    fileFault = ofFile.length === 0 ? undefined : badConfig('CONFIG_BAD', ofFile, sources)
     sections = new Map(
       sectionNames.map((name): [SectionName, Section] => {
         const good = before?.get(name)?.good
-        const { resolved, faults } = resolveSection(name, loaded, overrides)
-        if (faults.length > 0) return [name, { good, fault: badConfig(codeOf(name), faults, sources) }]
+        const { resolved, faults } = read.get(name)!
+        if (name !== 'models' && faults.length > 0) return [name, { good, fault: badConfig(codeOf(name), faults, sources) }]
         return [name, { good: fileFault === undefined ? resolved : good, fault: undefined }]
       }),
     )
@@ -292,9 +294,8 @@ function nested(values: ReadonlyMap<string, ConfigValue>): Readonly<Record<strin
   return result
 }
 
-/** `models` belongs to no engine: what is wrong in it is wrong in the file. */
 function codeOf(section: SectionName): string {
-  return section === 'models' ? 'CONFIG_BAD' : `${section.toUpperCase()}_BAD_CONFIG`
+  return `${section.toUpperCase()}_BAD_CONFIG`
 }
 
 function badConfig(code: string, faults: readonly Fault[], sources: readonly Source[]): OutriggerError {
