@@ -34,7 +34,9 @@ export type Resolution =
   | (Parts & { readonly kind: 'url' })
 
 interface Parts {
+  /** In a resolution: the path as the entry spells it. In a candidate: in the spelling that is tried. */
   readonly ref: string
+  /** In the spelling that is looked up. */
   readonly anchor: string | null
 }
 
@@ -173,13 +175,21 @@ function resolvePath(text: string, written: Parts, child: string, base: string, 
   for (const { ref, anchor, match } of candidates(text)) {
     const seen = placesOf(ref, child, base, world).map(path => ({ path, kind: world.kindOf(path) }))
     const [first, ...others] = seen.filter(place => place.kind === 'file').map(place => place.path)
-    if (first !== undefined) return { kind: 'file', ref, anchor, path: first, match, others }
+    const spelled = () => refAsWritten(text, ref, match) ?? written.ref
+    if (first !== undefined) return { kind: 'file', ref: spelled(), anchor, path: first, match, others }
     const there = seen.find(place => place.kind !== 'missing')
-    if (there !== undefined && there.kind !== 'file') blocked ??= { kind: there.kind, ref, anchor, path: there.path }
+    if (there !== undefined && there.kind !== 'file') blocked ??= { kind: there.kind, ref: spelled(), anchor, path: there.path }
   }
   if (blocked !== undefined) return blocked
   const path = placesOf(written.ref, child, base, world)[0] ?? written.ref
   return { kind: 'missing', ...written, path }
+}
+
+/** The part of the text that reads as this ref; `undefined` when its end is no `#` of the text, as with `%23`. */
+function refAsWritten(text: string, ref: string, match: RefMatch | null): string | undefined {
+  if (match === null) return ref
+  const spells = spellings.filter(spelling => spelling[0] === match).map(spelling => spelling[1])
+  return [...splits(text)].find(parts => spells.some(spell => (spell(parts.ref) ?? parts.ref) === ref))?.ref
 }
 
 /** Paths that a ref can mean, nearest first, each once. A `\` is read as `/` where the literal name does not exist. */

@@ -79,6 +79,16 @@ describe('a path', () => {
     expect(resolve(text, worldOf(files))).toMatchObject({ kind: 'file', path, anchor, match })
   })
 
+  it.each([
+    ['a%20b.md#x', 'a%20b.md', 'a b.md'],
+    ['<a%20b.md>#x', 'a%20b.md', 'a b.md'],
+    ['a%23b.md', 'a%23b.md', 'a#b.md'],
+    ['caf\u00e9.md#x', 'caf\u00e9.md', 'cafe\u0301.md'],
+    ['src\\a.md', 'src\\a.md', 'src/a.md'],
+  ])('%j keeps its spelling %j as ref', (text, ref, path) => {
+    expect(resolve(text, worldOf([path]))).toMatchObject({ kind: 'file', ref, path })
+  })
+
   it('of a drive is absolute', () => {
     const world = worldOf(['src/a.ts', 'D:/b.md'], {}, 'C:\\work\\p')
     expect(resolve('C:\\work\\p\\src\\a.ts#run', world)).toMatchObject({ kind: 'file', path: 'src/a.ts', anchor: 'run' })
