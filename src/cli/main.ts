@@ -4,8 +4,11 @@
  * when it is needed: a host starts `outrigger hook` on every tool call, and that needs no command line.
  */
 import { packageVersion } from '../node/version.ts'
+import { keepCompiled } from './compiled.ts'
 import type { Interruption, Io, Sink } from './io.ts'
 import type { Parts } from './run.ts'
+
+keepCompiled(process.env)
 
 const abort = new AbortController()
 

@@ -44,6 +44,15 @@ describe('the program', () => {
     expect(out).toContain('outrigger keel check')
   })
 
+  it('keeps its compiled form in the user’s cache folder, and works without one', async () => {
+    const root = project()
+    const cache = program.folder()
+    expect((await program.run(root, ['keel', 'check'], { env: { XDG_CACHE_HOME: cache } })).code).toBe(0)
+    expect(all(join(cache, 'outrigger/compiled')).length).toBeGreaterThan(0)
+    const homeless = { HOME: '', XDG_CACHE_HOME: '', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' }
+    expect(await program.run(root, ['keel', 'check'], { env: homeless })).toMatchObject({ code: 0, err: '' })
+  })
+
   it('answers each hint of a usage error when it is typed', async () => {
     const root = project()
     for (const wrong of [['kee', 'check'], ['keel', 'chekc'], ['keel', 'check', '--zzz'], ['pack'], ['keel']]) {
