@@ -162,7 +162,7 @@ function declarations(text: string): Declarations {
   if (fence !== null && text.slice(fence.innerStart, fence.innerEnd).includes('source')) {
     const draft = readFrontmatter(text, fence)
     for (const item of draft.items) placed.push({ ...item, scope: { type: 'file' } })
-    problems.push(...draft.problems)
+    for (const problem of draft.problems) problems.push(problem)
   }
   if (mayHaveComments(text)) {
     const list = blocks(text, fence?.end ?? (text.charCodeAt(0) === 0xfeff ? 1 : 0))
@@ -171,7 +171,7 @@ function declarations(text: string): Declarations {
     draft.items.forEach((item, index) => {
       placed.push({ ...item, scope: scopeOf(draft.headingOf[index]!) })
     })
-    problems.push(...draft.problems)
+    for (const problem of draft.problems) problems.push(problem)
   }
   return { placed, problems, frontmatter: fence }
 }

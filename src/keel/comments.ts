@@ -37,9 +37,11 @@ export function readComments(text: string, list: readonly Block[]): CommentDraft
       if (run === -1) problems.push({ code: 'KEEL_STRAY_COMMENT', at: block.at, message: strayMessage })
       else {
         const read = readList(text, listing.start, listing.end)
-        items.push(...read.items)
-        problems.push(...read.problems)
-        for (let i = 0; i < read.items.length; i++) headingOf.push(run)
+        for (const item of read.items) {
+          items.push(item)
+          headingOf.push(run)
+        }
+        for (const problem of read.problems) problems.push(problem)
       }
     }
   }

@@ -23,13 +23,20 @@ import {
 import { type Draft, type DraftProblem, emptyRef, type Item, literalItem } from './draft.ts'
 import { readEntry } from './entry.ts'
 import { bareWikilink, pathWithColon, sliceEnd } from './lenient.ts'
-import { flowWikilinks, itemChunks, keyRegions, type Region } from './regions.ts'
+import { type Chunk, flowWikilinks, itemChunks, keyRegions, type Region } from './regions.ts'
 
 export function readFrontmatter(text: string, fence: FrontmatterFence): Draft {
   const reader = new FrontmatterReader(text)
   reader.readBlock(fence.innerStart, fence.innerEnd)
   return reader
 }
+
+/** UTF-16 units. YAML costs a microsecond and more a character, and what is longer was not written by hand. */
+const largestFrontmatter = 1_000_000
+/** Items of a refused list that are tried together. */
+const chunksAtOnce = 64
+/** Problems of one document after which a refused list is given up, so that hostile lists cost no minutes. */
+const mostRefused = 1000
 
 const keySources = new Map([
   ['source', 'source'],
@@ -48,7 +55,7 @@ class FrontmatterReader implements Draft {
   /** Of what is parsed now: where it begins and ends in the text. */
   #base = 0
   #limit = 0
-  #yaml: Yaml = { root: null, faults: [], resolve: () => null }
+  #yaml: Yaml = { root: null, fault: null, resolve: () => null }
   /** Bare wikilinks that were hidden from YAML, by their offset in the text. */
   #hidden: ReadonlyMap<number, Item> = new Map()
 
@@ -57,6 +64,10 @@ class FrontmatterReader implements Draft {
   }
 
   readBlock(start: number, end: number): void {
+    if (end - start > largestFrontmatter) {
+      this.#refuse(start, 'frontmatter longer than a million characters is not read')
+      return
+    }
     if (this.#parse(start, end)) this.#readKeys()
     else for (const region of keyRegions(this.#text, start, end)) this.#readRegion(region)
   }
@@ -66,7 +77,7 @@ class FrontmatterReader implements Draft {
     this.#base = start
     this.#limit = end
     this.#yaml = parseYaml(source ?? this.#text.slice(start, end))
-    return this.#yaml.faults.length === 0
+    return this.#yaml.fault === null
   }
 
   #readKeys(): void {
@@ -93,7 +104,7 @@ class FrontmatterReader implements Draft {
       this.#readKeys()
       return
     }
-    const fault = this.#yaml.faults[0]!
+    const fault = this.#yaml.fault!
     this.#seeKey(region.key, region.start)
     const value = region.valueStart
     if (region.form === 'list') this.#readChunks(region)
@@ -102,24 +113,43 @@ class FrontmatterReader implements Draft {
   }
 
   #readChunks(region: Region): void {
+    let run: Chunk[] = []
     for (const chunk of itemChunks(this.#text, region.valueStart, region.end)) {
-      if (chunk.contentStart === null) {
-        this.#refuse(chunk.start, 'this is neither an item of the list nor a key')
-        continue
+      const link = chunk.contentStart === null ? null : bareWikilink(this.#text, chunk.contentStart, chunk.end, false)
+      const isWhole = link !== null && chunk.isOneLine
+      if (chunk.contentStart !== null && !isWhole) run.push(chunk)
+      if (isWhole || chunk.contentStart === null || run.length === chunksAtOnce) {
+        this.#readRun(run)
+        run = []
       }
-      if (this.#parse(chunk.start, chunk.end) && isSeq(this.#yaml.root) && this.#yaml.root.items.length === 1) {
-        this.#readItem(this.#yaml.root.items[0] as Node | null, false)
-        continue
+      if (isWhole) this.items.push(link)
+      else if (chunk.contentStart === null) this.#refuse(chunk.start, 'this is neither an item of the list nor a key')
+      if (this.problems.length > mostRefused) {
+        this.#refuse(chunk.start, 'the list has too many faults to be read on')
+        return
       }
-      const link = bareWikilink(this.#text, chunk.contentStart, chunk.end, false)
-      if (link !== null && chunk.isOneLine) this.items.push(link)
-      else this.#refuse(chunk.contentStart, this.#yaml.faults[0]?.message ?? 'this is no single item')
+    }
+    this.#readRun(run)
+  }
+
+  /** Items that stand one behind the other: all at once when YAML takes them, else by halves. */
+  #readRun(run: readonly Chunk[]): void {
+    const [first, last] = [run[0], run.at(-1)]
+    if (first === undefined || last === undefined) return
+    if (this.#parse(first.start, last.end) && isSeq(this.#yaml.root) && this.#yaml.root.items.length === run.length) {
+      for (const item of this.#yaml.root.items) this.#readItem(item as Node | null, false)
+    } else if (run.length === 1) {
+      this.#refuse(first.contentStart!, this.#yaml.fault?.message ?? 'this is no single item')
+    } else {
+      const half = run.length >> 1
+      this.#readRun(run.slice(0, half))
+      this.#readRun(run.slice(half))
     }
   }
 
   /** A value that begins with `[`: one bare wikilink, or a list with bare wikilinks in it. */
   #readRefusedFlow(region: Region): void {
-    const message = this.#yaml.faults[0]!.message
+    const message = this.#yaml.fault!.message
     const link = bareWikilink(this.#text, region.valueStart, region.end, false)
     if (link !== null && region.isOneLine) {
       this.items.push(link)
@@ -210,7 +240,8 @@ class FrontmatterReader implements Draft {
   #readPlain(scalar: Scalar, start: number, end: number, inFlow: boolean): void {
     if (end === start || scalar.value === null) return
     const source = this.#text.slice(start, end)
-    const sliced = inFlow || /[\r\n]/.test(source) ? end : sliceEnd(this.#text, start, this.#limit, false)
+    const mayGoOn = !inFlow && !/[\r\n]/.test(source) && /^[ \t]+#/.test(this.#text.slice(end, end + 200))
+    const sliced = mayGoOn ? sliceEnd(this.#text, start, this.#limit, false) : end
     const isLonger = sliced > end
     const raw = isLonger ? this.#text.slice(start, sliced) : (scalar.source ?? source)
     const read = readEntry(raw)

@@ -41,7 +41,7 @@ export function rewriteStamps(bytes: Uint8Array, changes: ReadonlyMap<Entry, Hex
       skipped.push(entry)
       continue
     }
-    edits.push(...own)
+    for (const edit of own) edits.push(edit)
     planned.set(indexOf(before, entry), stamp)
   }
   const written = applyEdits(bytes, edits)
@@ -132,7 +132,7 @@ function* replacements(bytes: Uint8Array, entry: Entry, text: string): Generator
     const stamp = item.stampSpan == null ? '' : ` ${sourceOf(item.stampSpan.start, item.stampSpan.end)}`
     return textForms(sourceOf(item.span.start, item.span.end), `${text}${stamp}`, entry.style === 'comment')
   })
-  const most = Math.max(...forms.map(list => list.length))
+  const most = forms.reduce((longest, list) => Math.max(longest, list.length), 0)
   for (let form = 0; form < most; form++) {
     yield applyEdits(
       bytes,

@@ -24,9 +24,8 @@ export function plainTexts(text: string, list: readonly Block[], raws: readonly 
     if (raw.length <= maxLength && mayHaveInlines.test(raw)) read.push(index)
   })
   if (read.length === 0) return plains
-  const source = read.map(index => `# ${raws[index]} #`)
-  if (read.some(index => raws[index]!.includes('['))) source.unshift(...definitions(text, list))
-  const document = new Parser().parse(source.join('\n\n'))
+  const known = read.some(index => raws[index]!.includes('[')) ? definitions(text, list) : []
+  const document = new Parser().parse([...known, ...read.map(index => `# ${raws[index]} #`)].join('\n\n'))
   let at = 0
   for (let node = document.firstChild; node !== null; node = node.next) {
     if (node.type === 'heading') plains[read[at++]!] = contentOf(node)

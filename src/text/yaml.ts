@@ -28,7 +28,8 @@ export interface YamlFault {
 
 export interface Yaml {
   readonly root: Node | null
-  readonly faults: readonly YamlFault[]
+  /** The first fault; `null` when YAML took all of it. */
+  readonly fault: YamlFault | null
   /** The node an alias stands for: the last one before it with that anchor. */
   resolve(alias: Alias): Node | null
 }
@@ -46,11 +47,11 @@ export function parseYaml(source: string): Yaml {
       prettyErrors: false,
       logLevel: 'silent',
     })
-    const faults = document.errors.map(error => ({ at: error.pos[0], message: firstLine(error.message) }))
+    const error = document.errors[0]
     let anchors: Anchors | null = null
     return {
       root: isNode(document.contents) ? document.contents : null,
-      faults,
+      fault: error === undefined ? null : { at: error.pos[0], message: firstLine(error.message) },
       resolve(alias) {
         anchors ??= collectAnchors(document.contents)
         return anchors.get(alias) ?? null
@@ -59,7 +60,7 @@ export function parseYaml(source: string): Yaml {
   } catch (fault) {
     // Lists nested by the ten thousand exhaust the stack of the library's composer.
     if (!(fault instanceof RangeError)) throw fault
-    return { root: null, faults: [{ at: 0, message: 'nested too deeply' }], resolve: () => null }
+    return { root: null, fault: { at: 0, message: 'nested too deeply' }, resolve: () => null }
   }
 }
 

@@ -4,11 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blocks, codeSpans, outlineMarkdown, slugOf } from '../../src/text/markdown.ts'
 
-interface Example {
-  readonly markdown: string
-  readonly number: number
-}
-const examples = (commonmarkSpec as unknown as { readonly tests: readonly Example[] }).tests.map(example => ({
+const examples = commonmarkSpec.tests.map(example => ({
   number: example.number,
   markdown: example.markdown.replaceAll('→', '\t'),
 }))
