@@ -34,6 +34,7 @@ export async function runOperation(
     door: 'cli',
     actor: project.actor(textOf(input, 'who')),
     cwd: io.cwd,
+    stdin: io.stdin,
     signal: io.signal,
     progress: progress.report,
   }

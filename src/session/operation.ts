@@ -37,6 +37,8 @@ export interface Caller {
   readonly session?: string
   /** Where relative paths that a person typed begin; left out: the project's root. */
   readonly cwd?: string
+  /** Standard input, for a file that was given as `-`. Only the command line has one. */
+  readonly stdin?: () => AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
   /** Progress for people: what, how many of how many. */
   progress(what: string, done: number, total: number): void
