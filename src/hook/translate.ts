@@ -4,10 +4,11 @@
  */
 import { OutriggerError } from '../errors.ts'
 import { uncounted } from '../runtime/outrigger.ts'
+import { completeTool } from '../session/calls.ts'
 import { capInput, capOutput, capText } from '../session/caps.ts'
 import type { SessionEvent, SessionStarted } from '../session/events.ts'
+import { blocksText, listOf, rowOf, textOf } from '../session/logs/lines.ts'
 import { placeIn } from '../session/place.ts'
-import { canonicalTool, isShell, shellExit, touchedBy } from '../session/tools.ts'
 
 /** Events that we answer; a host may register others, they have nothing to say. */
 export const hostEvents = [
@@ -46,14 +47,14 @@ export function decodePayload(text: string): Payload {
 
 /** Throws `BAD_INPUT` without a session id. `turn-ending` stands last: its answer decides what follows. */
 export function eventsOf(event: HostEvent, payload: Payload, place: Place): readonly SessionEvent[] {
-  const session = textIn(payload, 'session_id')
+  const session = textOf(payload['session_id'])
   if (session === undefined || session === '') {
     throw new OutriggerError('BAD_INPUT', 'the event has no session_id', {
       subject: 'session_id',
       hint: 'pass the host’s JSON on',
     })
   }
-  const agent = textIn(payload, 'agent_id')
+  const agent = textOf(payload['agent_id'])
   const base = { session, project: place.project, at: place.at, ...(agent !== undefined && { agent }) }
   switch (event) {
     case 'SessionStart':
@@ -64,19 +65,19 @@ export function eventsOf(event: HostEvent, payload: Payload, place: Place): read
     case 'PostToolUseFailure':
       return [toolFinished(payload, event === 'PostToolUse', base, place)]
     case 'Stop': {
-      const answer = capText(textIn(payload, 'last_assistant_message') ?? '')
+      const answer = capText(textOf(payload['last_assistant_message']) ?? '')
       const again = payload['stop_hook_active'] === true
       return [workChanged(payload, base), { ...base, kind: 'turn-ending', turn: uncounted, answer, again }]
     }
     case 'FileChanged': {
-      const path = textIn(payload, 'file_path')
+      const path = textOf(payload['file_path'])
       return path === undefined ? [] : [{ ...base, kind: 'file-changed', path: relative(payload, place, path), by: 'outside' }]
     }
     case 'PreCompact':
       // What is saved before a compaction belongs to another engine; the compaction itself comes as SessionStart.
       return []
     case 'SessionEnd':
-      return [{ ...base, kind: 'session-ended', reason: textIn(payload, 'reason') ?? 'other' }]
+      return [{ ...base, kind: 'session-ended', reason: textOf(payload['reason']) ?? 'other' }]
     default:
       return event satisfies never
   }
@@ -87,11 +88,11 @@ type Base = Pick<SessionEvent, 'session' | 'project' | 'at' | 'agent'>
 const sources: readonly string[] = ['startup', 'resume', 'clear', 'fork'] satisfies readonly SessionStarted['source'][]
 
 function sessionStarted(payload: Payload, base: Base): SessionEvent {
-  const source = textIn(payload, 'source') ?? 'startup'
+  const source = textOf(payload['source']) ?? 'startup'
   if (source === 'compact') return { ...base, kind: 'compacted' }
-  const title = textIn(payload, 'session_title')
-  const model = textIn(payload, 'model')
-  const cwd = textIn(payload, 'cwd')
+  const title = textOf(payload['session_title'])
+  const model = textOf(payload['model'])
+  const cwd = textOf(payload['cwd'])
   return {
     ...base,
     kind: 'session-started',
@@ -104,7 +105,7 @@ function sessionStarted(payload: Payload, base: Base): SessionEvent {
 
 /** The host raises the same event when a task in the background ends; nobody spoke then. */
 function prompted(payload: Payload, base: Base): readonly SessionEvent[] {
-  const text = textIn(payload, 'prompt') ?? ''
+  const text = textOf(payload['prompt']) ?? ''
   if (text.trimStart().startsWith('<task-notification>')) {
     return [{ ...base, kind: 'turn-started', turn: uncounted, by: 'host' }]
   }
@@ -115,50 +116,40 @@ function prompted(payload: Payload, base: Base): readonly SessionEvent[] {
 }
 
 function toolFinished(payload: Payload, ok: boolean, base: Base, place: Place): SessionEvent {
-  const tool = canonicalTool(textIn(payload, 'tool_name') ?? 'unknown')
   const input = payload['tool_input'] ?? {}
-  const output = ok ? outputOf(payload['tool_response']) : (textIn(payload, 'error') ?? outputOf(payload['tool_response']))
-  const cwd = textIn(payload, 'cwd')
-  // A call that failed is not known to have touched what it names.
-  const { read, written } = ok ? touchedBy(tool, input) : { read: [], written: [] }
-  return {
+  const response = outputOf(payload['tool_response'])
+  const output = ok ? response : (textOf(payload['error']) ?? response)
+  const cwd = textOf(payload['cwd'])
+  const complete = completeTool({
     ...base,
     kind: 'tool-finished',
     turn: null,
-    call: textIn(payload, 'tool_use_id') ?? place.newId(),
-    tool,
-    input: capInput(input),
+    call: textOf(payload['tool_use_id']) ?? place.newId(),
+    tool: textOf(payload['tool_name']) ?? 'unknown',
+    input,
     ok,
-    output: capOutput(output),
-    ...(isShell(tool) && { exit: payload['is_interrupt'] === true ? null : shellExit(output, ok) }),
-    ...(read.length > 0 && { read: read.map(path => relative(payload, place, path)) }),
-    ...(written.length > 0 && { written: written.map(path => relative(payload, place, path)) }),
+    output,
     ...(cwd !== undefined && { cwd }),
-  }
+  })
+  const isInterrupted = payload['is_interrupt'] === true && complete.exit !== undefined
+  return { ...complete, input: capInput(input), output: capOutput(output), ...(isInterrupted && { exit: null }) }
 }
 
 /** What a tool answered, as text. */
 function outputOf(response: unknown): string {
-  if (typeof response === 'string') return response
   if (response === undefined || response === null) return ''
-  const { stdout, stderr, content } = response as Payload
-  if (typeof stdout === 'string') return [stdout, stderr].filter(part => typeof part === 'string' && part !== '').join('\n')
-  const blocks = Array.isArray(response) ? response : content
-  if (Array.isArray(blocks)) {
-    const texts = blocks.map(block => (typeof block === 'object' && block !== null ? (block as Payload)['text'] : block))
-    return texts.filter(text => typeof text === 'string').join('\n')
-  }
-  return JSON.stringify(response)
+  const { stdout, stderr, content } = rowOf(response)
+  if (typeof stdout === 'string') return [stdout, textOf(stderr) ?? ''].filter(part => part !== '').join('\n')
+  const text = blocksText(content ?? response, '\n')
+  return text === '' && typeof response !== 'string' ? JSON.stringify(response) : text
 }
 
 /** Helpers and jobs that still run; a host that does not say has none. */
 function workChanged(payload: Payload, base: Base): SessionEvent {
-  const tasks: readonly unknown[] = Array.isArray(payload['background_tasks']) ? payload['background_tasks'] : []
   let children = 0
   let jobs = 0
-  for (const task of tasks) {
-    if (typeof task !== 'object' || task === null) continue
-    const { type, status } = task as Payload
+  for (const { type, status } of listOf(payload['background_tasks']).map(rowOf)) {
+    if (type === undefined) continue
     if (status !== undefined && status !== 'running' && status !== 'pending' && status !== 'waiting') continue
     if (type === 'subagent') children++
     else jobs++
@@ -167,10 +158,5 @@ function workChanged(payload: Payload, base: Base): SessionEvent {
 }
 
 function relative(payload: Payload, place: Place, path: string): string {
-  return placeIn(place.project, path, textIn(payload, 'cwd') ?? place.project)
-}
-
-function textIn(payload: Payload, key: string): string | undefined {
-  const value = payload[key]
-  return typeof value === 'string' ? value : undefined
+  return placeIn(place.project, path, textOf(payload['cwd']) ?? place.project)
 }

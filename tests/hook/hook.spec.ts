@@ -142,11 +142,6 @@ describe('a host event becomes', () => {
     expect(eventsOf(event, payload(more), place)).toEqual(events)
   })
 
-  it('a call that failed has touched nothing that is known', () => {
-    const failed = payload({ tool_name: 'Write', tool_input: { file_path: '/p/a' }, error: 'no', tool_use_id: 'c' })
-    expect(eventsOf('PostToolUseFailure', failed, place)[0]).not.toHaveProperty('written')
-  })
-
   it('nothing without a session', () => {
     expect(() => eventsOf('Stop', { cwd: '/p' }, place)).toThrow(OutriggerError)
   })
