@@ -31,7 +31,7 @@ function bodyInto(body: SyntaxNode, scope: Scope): void {
   // The bodies of one `if` are no neighbours of one another.
   scope.position.at += 1
   for (const node of childrenOf(body)) {
-    if (node.name === 'Comment') continue
+    if ([':', ';', 'Comment'].includes(node.name)) continue
     scope.position.at += 1
     statement(node, node, scope)
   }
