@@ -114,7 +114,7 @@ function nameOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   switch (typeof value) {
     case 'string':
-      return 'a string'
+      return `"${short(value)}"`
     case 'number':
       return Number.isInteger(value) ? 'a number' : `the number ${value}`
     case 'boolean':

@@ -67,6 +67,11 @@ describe('decodeInput', () => {
     expect(refusal(value)).toMatchObject({ code: 'BAD_INPUT', subject: undefined })
   })
 
+  it('quotes a short beginning of what it refuses', () => {
+    expect(refusal({ edge: 'e', count: 'soon' }).message).toBe('"count" is "soon", not an integer')
+    expect(refusal({ edge: 'e', count: 'x'.repeat(500) }).message.length).toBeLessThan(120)
+  })
+
   it('counts characters, not UTF-16 units', () => {
     expect(decodeInput(schema, { edge: 'e', reason: '🙂🙂🙂🙂' })['reason']).toBe('🙂🙂🙂🙂')
   })
