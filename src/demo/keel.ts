@@ -77,9 +77,10 @@ export async function showKeel({ narrator, host, newHome, newRepository }: Stage
   narrator.show('docs/retries.md', repository.read('docs/retries.md'))
 
   await repository.outrigger('keel', 'stamp')
-  await repository.git('commit', '-qam', 'Stamp the documents')
+  await repository.git('add', '-A')
+  await repository.git('commit', '-qm', 'Stamp the documents')
   narrator.tell('`outrigger keel stamp` writes down which content of its source each document was last reviewed against:')
-  narrator.show('git show', diffOnly(await repository.git('show', '--unified=0', '--format=')))
+  narrator.show('git show', diffOnly(await repository.git('show', '--unified=0', '--format=', '--', 'docs')))
   narrator.check(
     'each stamp is one token of 12 hex digits behind its source',
     ['docs/retries.md', 'docs/questions.md'].every(path => stampIn(repository.read(path)) !== undefined),
@@ -96,7 +97,13 @@ export async function showKeel({ narrator, host, newHome, newRepository }: Stage
   if (!narrator.check(`the session ended well (${(ran.wallMs / 1000).toFixed(1)} s)`, ran.code === 0))
     narrator.show('output of the host', `${ran.stdout}${ran.stderr}`)
 
-  const [, , afterEdit, afterHold] = model.requests
+  const [first, beforeEdit, afterEdit, afterHold] = model.requests
+  narrator.check(
+    'until a source moves, not one character is added to what the model reads',
+    [first, beforeEdit].every(
+      request => request !== undefined && textsOf(request, 'user').every(text => !text.startsWith('keel')),
+    ),
+  )
   narrator.tell('The agent edits the source. In its very next request to the model, behind the tool’s result, stands:')
   const notice = lastText(afterEdit, 'keel: src/retry.ts changed')
   narrator.show('a message of the request that reached the model', notice)
@@ -165,10 +172,20 @@ function journalOf(root: string): string {
   if (!existsSync(file)) return '(not there)'
   const records = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   return records
-    .map(line => JSON.parse(line) as Record<string, unknown>)
+    .map(line => JSON.parse(line) as JournalLine)
     .map(
-      record =>
-        `${record.kind} ${record.child} <- ${record.source} by ${JSON.stringify(record.who)}${record.reason === null ? '' : `: ${record.reason}`}`,
+      ({ kind, child, source, who, reason }) =>
+        `${kind}: ${child} <- ${source}, by ${nameOf(who)}${reason === null ? '' : ` (“${reason}”)`}`,
     )
     .join('\n')
 }
+
+interface JournalLine {
+  readonly kind: string
+  readonly child: string
+  readonly source: string
+  readonly who: { readonly kind: string }
+  readonly reason: string | null
+}
+
+const nameOf = (who: JournalLine['who']): string => (who.kind === 'code' ? 'keel itself' : `the ${who.kind}`)

@@ -134,7 +134,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
   const watches = createWatches((session, path) => {
     void guarded(undefined, 'a changed file', undefined, async () => {
       const agent = host.find(session)
-      if (agent === undefined) return undefined
+      // While the agent works its own calls tell what changed; told here first, a call's change would look like an outsider's.
+      if (agent === undefined || agent.status === 'running') return undefined
       const live = await opened(agent)
       await live.outrigger.handle({
         ...originOf(live, track(agent)),

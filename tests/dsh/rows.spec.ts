@@ -35,7 +35,20 @@ function project(files: Readonly<Record<string, string>> = { 'a.md': 'alpha\n', 
 const files = (root: string) => ({
   name: 'files',
   inject: ['tools'],
-  apply: (ctx: Context) =>
+  apply: (ctx: Context) => {
+    ctx.tools.register(
+      defineTool({
+        name: 'shell',
+        description: 'Write a.md without saying so, and take a while.',
+        parameters: {},
+        output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+        execute: async () => {
+          writeFileSync(join(root, 'a.md'), 'by a shell\n')
+          await new Promise(done => setTimeout(done, 150))
+          return 'ran'
+        },
+      }),
+    )
     ctx.tools.register(
       defineTool({
         name: 'write',
@@ -47,7 +60,8 @@ const files = (root: string) => ({
           return 'written'
         },
       }),
-    ),
+    )
+  },
 })
 
 async function boot(root: string, script: AnswerScript, config: keel.Config = {}): Promise<Harness> {
@@ -192,6 +206,15 @@ describe('a watched file', () => {
     writeFileSync(join(root, 'a.md'), 'beta\n')
     await say(agent, 'again')
     expect(ours(flat(adapter.requests[1])).at(-1)).toMatch(/^keel: documents that fell behind since the last turn \(1\)/)
+  })
+
+  it('that a call changes without naming it is told behind that call, not as an outsider’s change', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), call(['shell', {}]), text('done')], { hold: 'off' })
+    const agent = await create()
+    await say(agent, 'hello')
+    await say(agent, 'run it')
+    expect(flat(adapter.requests[2]).at(-1)).toMatch(/^keel: a\.md changed; /)
   })
 
   it('that changes after the host let the row go reaches nobody', async () => {
