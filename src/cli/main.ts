@@ -69,6 +69,15 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     write: text => {
       if (!stream.destroyed && text !== '') stream.write(text)
     },
+    ready: () =>
+      new Promise(resolve => {
+        if (stream.destroyed || !stream.writableNeedDrain) return resolve()
+        const done = (): void => {
+          for (const event of ['drain', 'error', 'close']) stream.removeListener(event, done)
+          resolve()
+        }
+        for (const event of ['drain', 'error', 'close']) stream.once(event, done)
+      }),
     isTerminal: stream.isTTY === true,
   }
 }

@@ -252,8 +252,8 @@ async function hook(event: string, scene: Scene = {}) {
       yield new TextEncoder().encode(scene.stdin ?? JSON.stringify(payload()))
     },
     isStdinTerminal: scene.terminal ?? false,
-    stdout: { write: text => void (out += text), isTerminal: false },
-    stderr: { write: text => void (err += text), isTerminal: false },
+    stdout: { write: text => void (out += text), ready: async () => undefined, isTerminal: false },
+    stderr: { write: text => void (err += text), ready: async () => undefined, isTerminal: false },
     signal: new AbortController().signal,
   }
   const code = await answerHook(

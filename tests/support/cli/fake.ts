@@ -80,8 +80,8 @@ export async function runFake(world: FakeWorld, argv: readonly string[], options
       yield new TextEncoder().encode(options.stdin ?? '')
     },
     isStdinTerminal: options.stdin === undefined,
-    stdout: { write: text => void (out += text), isTerminal: options.terminal ?? false },
-    stderr: { write: text => void (err += text), isTerminal: options.terminal ?? false },
+    stdout: { write: text => void (out += text), ready: async () => undefined, isTerminal: options.terminal ?? false },
+    stderr: { write: text => void (err += text), ready: async () => undefined, isTerminal: options.terminal ?? false },
     signal: options.signal ?? new AbortController().signal,
   }
   const code = await run(argv, io, fakeParts(world))
