@@ -78,7 +78,9 @@ export function createCore(deps: KeelDeps): Core {
   let baseline: Baseline | undefined
   let isDirty = false
   let current: Assessment = noAssessment
-  let located: ReadonlyMap<string, Located> = new Map()
+  /** Made when the first edge is asked for. */
+  let located: ReadonlyMap<string, Located> | undefined
+  let facts: readonly EdgeFacts[] = []
   let outside: ReadonlyMap<string, readonly Hex12[]> = new Map()
   /** What an assessment depends on beside the memory: assessed anew when it is another. */
   let basis = ''
@@ -143,14 +145,15 @@ export function createCore(deps: KeelDeps): Core {
     evaluate()
     if (scope.kind === 'full') {
       const unstamped = current.edges.filter(edge => edge.stamp.kind === 'none' && edge.state === 'pending-stamp')
-      await lookUpStamps(unstamped, options.since)
-      await askIndex()
+      const learned = [await lookUpStamps(unstamped, options.since), await askIndex()]
+      if (learned.includes(true)) evaluate()
     }
-    await findWindows()
-    if (scope.kind === 'full' && scope.searchMoves !== false) {
-      if (await searchGone(core, current.edges, options)) isDirty = true
+    let isNew = await findWindows()
+    if (scope.kind === 'full' && scope.searchMoves !== false) isNew = (await searchGone(core, current.edges, options)) || isNew
+    if (isNew) {
+      isDirty = true
+      evaluate()
     }
-    evaluate()
     remember()
     hasAssessed = true
   }
@@ -163,7 +166,7 @@ export function createCore(deps: KeelDeps): Core {
   function evaluate(): void {
     const known = load()
     const zones = createZones(config, known.locals)
-    const facts = factsOf({
+    facts = factsOf({
       memory: known,
       zones,
       config,
@@ -173,7 +176,7 @@ export function createCore(deps: KeelDeps): Core {
       latest: () => journal.latest(),
     })
     const { edges, cycles } = assess(facts, config.compare)
-    located = locateAll(known, facts, edges)
+    located = undefined
     const children = [...known.children.values()]
     current = {
       edges,
@@ -184,6 +187,11 @@ export function createCore(deps: KeelDeps): Core {
       degraded: notes.list(),
       sweptAt: known.sweptAt ?? 0,
     }
+  }
+
+  function locate(edge: string): Located | undefined {
+    located ??= locateAll(load(), facts, current.edges)
+    return located.get(edge)
   }
 
   /** The stamp an edge had: as last seen, else as last recorded, else as committed. */
@@ -223,42 +231,51 @@ export function createCore(deps: KeelDeps): Core {
   }
 
   /** Git vouches for files whose committed form differs from the one on disk: asked once, for what is about to be `changed`. */
-  async function askIndex(): Promise<void> {
+  async function askIndex(): Promise<boolean> {
     const known = load()
     const asked = current.edges.filter(
       edge => edge.reason === 'changed' && edge.anchor === null && edge.target !== null && known.targets.has(edge.target),
     )
-    if (asked.length === 0) return
+    if (asked.length === 0) return false
     const why = await deps.git.unavailable(root)
-    if (why !== undefined) return notes.set('git unavailable', why)
+    if (why !== undefined) {
+      notes.set('git unavailable', why)
+      return false
+    }
     const [entries, modified] = [await deps.git.indexEntries(root), await deps.git.modified(root)]
-    if (entries === undefined || modified === undefined) return
+    if (entries === undefined || modified === undefined) return false
     const stamps = new Map<string, Set<string>>()
     for (const { target, old } of asked) {
       if (target !== null && old !== null) stamps.set(target, (stamps.get(target) ?? new Set()).add(old))
     }
     const moved = new Set(modified)
+    let isVouched = false
     for (const { path, id, flag } of entries) {
       const isVouchedFor = flag === 'H' && stamps.get(path)?.has(id.slice(0, 12)) === true && !moved.has(path)
       const target = isVouchedFor ? known.targets.get(path) : undefined
-      if (target !== undefined) target.indexId = id
+      if (target === undefined) continue
+      target.indexId = id
+      isVouched = true
     }
+    return isVouched
   }
 
   /** Stamped lines that stand elsewhere in their file now. */
-  async function findWindows(): Promise<void> {
+  async function findWindows(): Promise<boolean> {
     const known = load()
+    let isNew = false
     for (const { id, anchor, target, old, reason } of current.edges) {
       if (reason !== 'changed' || anchor === null || target === null || old === null || parseLines(anchor) === null) continue
       const record = known.targets.get(target)
       const key = windowKey(anchor, old)
-      if (record === undefined || record.windows.has(key) || located.get(id)?.facts.view.kind !== 'found') continue
+      if (record === undefined || record.windows.has(key) || locate(id)?.facts.view.kind !== 'found') continue
       const bytes = readOrNull(files, absoluteOf(root, target), config.maxSourceMiB * 1024 * 1024)
       if (bytes === null) continue
       const parsed = parsedDocument(target, bytes)
       record.windows.set(key, findMovedLines(bytes, anchor, old, config.compare, { path: target, parsed }))
-      isDirty = true
+      isNew = true
     }
+    return isNew
   }
 
   /** Stamps and first-seen times of what is there now; of what went away nothing stays. */
@@ -306,6 +323,8 @@ export function createCore(deps: KeelDeps): Core {
         }
       },
       async keep() {
+        // What is committed is found in git; a first scan of a large project has better things to do.
+        if (contents.size === 0 || (isFull && (await deps.git.unavailable(root)) === undefined)) return
         const inUse = stampsInUse()
         for (const [id, content] of contents) {
           if (isFull && performance.now() > until) return
@@ -340,7 +359,7 @@ export function createCore(deps: KeelDeps): Core {
     memory: load,
     assessment: () => current,
     refresh,
-    locate: edge => located.get(edge),
+    locate,
     outside: () => outside,
     stampsInUse,
     lookUpStamps,

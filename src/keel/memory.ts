@@ -73,6 +73,15 @@ export interface Memory {
   /** `null`: never. */
   sweptAt: number | null
   baselineBytes: number | null
+  /** Worked out from the children, not kept; `null` when one of them changed. */
+  uses: Uses | null
+}
+
+/** Every file that an edge may mean, with the anchors asked of it. */
+export interface Uses {
+  readonly targets: ReadonlyMap<string, ReadonlySet<string | null>>
+  /** References that lead to no file, or not to one alone: looked up again at each look. */
+  readonly hasOpen: boolean
 }
 
 /** The entry of an edge as it counts. */
@@ -93,5 +102,6 @@ export function emptyMemory(): Memory {
     searches: new Map(),
     sweptAt: null,
     baselineBytes: null,
+    uses: null,
   }
 }

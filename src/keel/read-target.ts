@@ -59,14 +59,26 @@ function readNow({ files, absolute, path, look, anchors, maxBytes }: TargetReque
     const bytes = files.read(absolute, largeFileBytes)
     const parsed = parsedDocument(path, bytes)
     const target = openTarget(bytes, path, parsed)
-    // A copy, so that nothing that is worked out later keeps the bytes.
-    const views = new Map(anchors.map((anchor): [string | null, AnchorView] => [anchor, { ...target.view(anchor) }]))
+    const views = new Map(anchors.map((anchor): [string | null, AnchorView] => [anchor, copyOf(target.view(anchor), bytes)]))
     return { record: { ...seen, raw: blobId(bytes), why: null, views }, bytes, parsed }
   } catch (error) {
     if (!(error instanceof OutriggerError)) throw error
     if (error.code === 'FILES_MISSING' || error.code === 'FILES_NOT_FILE') return null
     return unreadable(error.code === 'FILES_TOO_LARGE' ? 'grows while it is read' : 'no permission to read it')
   }
+}
+
+/** With everything worked out, so that the record does not keep the bytes. */
+function copyOf(view: AnchorView, bytes: Uint8Array): AnchorView {
+  if (view.kind !== 'found' || view.match !== null) return { ...view }
+  const { kind, match, heading, span, binary, ids } = view
+  return { kind, match, heading, span, firstLine: 1, lastLine: countLines(bytes), binary, ids, namesakes: [] }
+}
+
+function countLines(bytes: Uint8Array): number {
+  let lines = bytes.length === 0 || bytes[bytes.length - 1] === 0x0a ? 0 : 1
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines += 1
+  return Math.max(1, lines)
 }
 
 /** Declarations of a document, `null` for other files and for documents without. */

@@ -14,7 +14,7 @@ import { edgeId } from './edge-id.ts'
 import { readAsFile } from './entry.ts'
 import { identityOf, isSameFile, isSettled, machineNow } from './freshness.ts'
 import { isDocumentName, type Listed, listDocuments } from './listing.ts'
-import type { ChildRecord, EdgeSlot, Memory, TargetRecord } from './memory.ts'
+import type { ChildRecord, EdgeSlot, Memory, TargetRecord, Uses } from './memory.ts'
 import type { Pace } from './pace.ts'
 import { readChild } from './read-child.ts'
 import { readTarget, type TargetReading } from './read-target.ts'
@@ -253,6 +253,7 @@ class Sweep {
     }
     this.#movedChildren.add(path)
     this.#memory.children.set(path, record)
+    this.#memory.uses = null
   }
 
   #cannotRead(path: string): void {
@@ -276,12 +277,14 @@ class Sweep {
     this.#isChanged = true
     this.#movedChildren.add(child.path)
     this.#memory.children.delete(child.path)
+    this.#memory.uses = null
   }
 
   // References
 
   references(): void {
     const memory = this.#memory
+    if (this.#allStand()) return
     const zones = createZones(this.#deps.config, memory.locals)
     let map: WikilinkMap | undefined
     const world: World = createWorld(
@@ -301,9 +304,19 @@ class Sweep {
         if (entry === undefined) return
         slot.resolution = this.#resolveSlot(child.path, slot, entry, base, world)
         if (before?.kind === 'missing') this.#wasMissing.add(before.path)
-        if (before === null || !isSameResolution(before, slot.resolution)) this.#isChanged = true
+        if (before !== null && isSameResolution(before, slot.resolution)) return
+        this.#isChanged = true
+        memory.uses = null
       })
     }
+  }
+
+  /** A look at what is known, every reference of which still leads to its file. */
+  #allStand(): boolean {
+    const { uses } = this.#memory
+    if (this.#scope.kind !== 'known' || uses === null || uses.hasOpen) return false
+    for (const path of uses.targets.keys()) if (this.#looksGone(path)) return false
+    return true
   }
 
   /** What looks like a bad stamp is part of a name when a file is called so. */
@@ -322,14 +335,14 @@ class Sweep {
     if (this.#scope.kind === 'full') return true
     if (before.kind !== 'file') return before.kind !== 'url'
     if (this.#named !== null && !this.#named.has(before.path)) return false
-    const look = this.#stats.look(this.#absolute(before.path))
-    return look.kind !== 'there' || look.file?.kind !== 'file'
+    return this.#looksGone(before.path)
   }
 
   // Targets
 
   async targets(): Promise<void> {
-    const uses = usesOf(this.#memory)
+    this.#memory.uses ??= usesOf(this.#memory)
+    const uses = this.#memory.uses.targets
     this.#pace.begin()
     let done = 0
     const paths = this.#unfinishedFirst([...uses.keys()])
@@ -458,31 +471,40 @@ class Sweep {
 
 /** In the host's form; `/` separates everywhere. */
 export function absoluteOf(root: string, path: string): string {
-  return path.startsWith('/') || /^[A-Za-z]:[\\/]/u.test(path) ? path : `${root}/${path}`
+  return isAbsolutePath(path) ? path : `${root}/${path}`
+}
+
+/** `/…` or with a drive, `C:/…`; all other paths are project-relative. */
+export function isAbsolutePath(path: string): boolean {
+  const first = path.charCodeAt(0)
+  if (first === 0x2f) return true
+  const second = path.charCodeAt(1)
+  return second === 0x3a && /^[A-Za-z]:[\\/]/u.test(path)
 }
 
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
-/** Every file that an edge may mean, with the anchors asked of it. */
-function usesOf(memory: Memory): ReadonlyMap<string, ReadonlySet<string | null>> {
-  const uses = new Map<string, Set<string | null>>()
+function usesOf(memory: Memory): Uses {
+  const targets = new Map<string, Set<string | null>>()
+  let hasOpen = false
   const use = (path: string, anchor: string | null) => {
-    const anchors = uses.get(path)
-    if (anchors === undefined) uses.set(path, new Set([anchor]))
+    const anchors = targets.get(path)
+    if (anchors === undefined) targets.set(path, new Set([anchor]))
     else anchors.add(anchor)
   }
   for (const child of memory.children.values()) {
     for (const { resolution } of child.edges) {
-      if (resolution === null) continue
+      if (resolution === null || resolution.kind === 'url') continue
+      if (resolution.kind !== 'file') hasOpen = true
       if (resolution.kind === 'file') {
         for (const path of [resolution.path, ...resolution.others]) use(path, resolution.anchor)
       }
       if (resolution.kind === 'wikilinks') for (const path of resolution.paths) use(path, resolution.anchor)
     }
   }
-  return uses
+  return { targets, hasOpen }
 }
 
 function hasViews(target: TargetRecord, anchors: ReadonlySet<string | null>): boolean {

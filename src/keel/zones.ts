@@ -68,21 +68,31 @@ export function createZones(config: Pick<KeelConfig, 'ignore' | 'frozen' | 'vend
     return names
   }
 
+  const zones = new Map<string, Zone | null>()
+
+  /** The zone of a folder; most paths that are asked for share few folders. */
+  function zoneOf(folder: string): Zone | null {
+    if (folder === '') return null
+    const known = zones.get(folder)
+    if (known !== undefined) return known
+    const slash = folder.lastIndexOf('/')
+    const above = slash < 0 ? '' : folder.slice(0, slash)
+    const zone = zoneOf(above) ?? zoneOfName(namesIn(above), folder.slice(slash + 1))
+    zones.set(folder, zone)
+    return zone
+  }
+
+  function zoneOfName(names: Names, name: string): Zone | null {
+    if (names.ignore.has(name)) return 'ignore'
+    if (names.frozen.has(name)) return 'frozen'
+    return vendored.has(name) ? 'vendored' : null
+  }
+
   return {
     of(path) {
-      // The names are the same for the whole path where no folder says otherwise.
-      let names = namesIn('')
-      for (let start = 0; start <= path.length; ) {
-        const slash = path.indexOf('/', start)
-        const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
-        if (names.ignore.has(segment)) return 'ignore'
-        if (names.frozen.has(segment)) return 'frozen'
-        if (vendored.has(segment)) return 'vendored'
-        if (slash < 0) return null
-        if (localOf.size > 0) names = namesIn(path.slice(0, slash))
-        start = slash + 1
-      }
-      return null
+      const slash = path.lastIndexOf('/')
+      const folder = slash < 0 ? '' : path.slice(0, slash)
+      return zoneOf(folder) ?? zoneOfName(namesIn(folder), path.slice(slash + 1))
     },
     enters: (folder, name) => !namesIn(folder).ignore.has(name),
     base: folder => namesIn(folder).base,
