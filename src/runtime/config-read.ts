@@ -210,7 +210,9 @@ function unknownKey(path: string, keys: readonly ConfigKey[]): string {
   if (keys.some(key => key.path === path))
     return `is written as ${path.replaceAll('.', ': {')}: …${'}'.repeat(path.split('.').length - 1)}`
   const group = path.split('.').slice(0, -1).join('.')
-  const beside = keys.filter(key => group === '' || key.path.startsWith(`${group}.`)).map(key => key.path)
+  const inGroup = keys.filter(key => group === '' || key.path.startsWith(`${group}.`)).map(key => key.path)
+  const depth = path.split('.').length
+  const beside = [...new Set(inGroup.map(key => key.split('.').slice(0, depth).join('.')))]
   const near = beside.find(key => key.toLowerCase() === path.toLowerCase())
   return near === undefined ? `is no key; there are ${beside.join(', ')}` : `is no key; is ${near} meant?`
 }

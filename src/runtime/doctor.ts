@@ -123,7 +123,17 @@ async function gitCheck({ git, root }: Project): Promise<readonly DoctorCheck[]>
 }
 
 function configChecks({ config, places }: Project): readonly DoctorCheck[] {
-  const faults = config.faults().map(fault => failure('config', fault))
+  const faults = config.faults().flatMap(({ code, faults: all = [] }) =>
+    all.map(({ key, message, position }): DoctorCheck => {
+      const where = position === undefined ? '' : `${position.file}:${position.line}: `
+      return {
+        id: 'config',
+        status: 'fail',
+        text: `${where}${key === '' ? 'the file' : key} ${message}`,
+        hint: `${code}: correct it; nothing of the section counts until then`,
+      }
+    }),
+  )
   const notes = config.notes().map((note): DoctorCheck => ({ id: 'config', status: 'warn', text: note }))
   if (faults.length + notes.length > 0) return [...faults, ...notes]
   const from = new Set(config.values().flatMap(({ from: place }) => (typeof place === 'object' ? [place.file] : [])))
@@ -188,6 +198,14 @@ async function engineChecks(project: Project): Promise<readonly DoctorCheck[]> {
 }
 
 async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
+  try {
+    project.config.keel()
+  } catch (error) {
+    if (!(error instanceof OutriggerError)) throw error
+    return [
+      { id: 'keel', status: 'fail', text: 'keel: config', hint: 'correct the configuration; keel takes no part until then' },
+    ]
+  }
   const keel = project.keel()
   const { off, file } = keel.isOff()
   const { children, sources, degraded } = await exclusive(keel, () => keel.refresh({ kind: 'full' }, { budgetMs: sweepBudgetMs }))

@@ -5,10 +5,8 @@ import type { Environment, Places } from './project.ts'
 
 /** Parts of a path in the host's form: `\` where the folder is written with it. */
 export function joinPath(folder: string, ...names: readonly string[]): string {
-  const separator = /^[A-Za-z]:\\|^\\\\/.test(folder) ? '\\' : '/'
-  return [folder.replace(/[/\\]+$/, match => (separator === '\\' || !match.includes('\\') ? '' : match)), ...names].join(
-    separator,
-  )
+  if (/^[A-Za-z]:\\|^\\\\/.test(folder)) return [folder.replace(/[/\\]+$/, ''), ...names].join('\\')
+  return [folder.replace(/\/+$/, ''), ...names].join('/')
 }
 
 /** The folder above; a root is its own. */
