@@ -4,7 +4,8 @@ import { doctorOperation } from './doctor.ts'
 import { initOperation } from './init.ts'
 import { ledgerOperation } from './ledger-operation.ts'
 import type { Project } from './project.ts'
+import { sessionOperations } from './session-operations.ts'
 
 export function platformOperations(project: Project): readonly AnyOperation[] {
-  return [doctorOperation(project), initOperation(project), ledgerOperation(project)]
+  return [doctorOperation(project), initOperation(project), ledgerOperation(project), ...sessionOperations(project)]
 }

@@ -21,9 +21,12 @@ export function completeTool(event: ToolFinished): ToolFinished {
   const { exit, read, written, ...rest } = event
   const tool = canonicalTool(event.tool)
   const touched = read === undefined || written === undefined ? touchedBy(tool, event.input) : undefined
-  const place = (paths: readonly string[]) => [...new Set(paths.map(path => placeIn(event.project, path, event.cwd)))]
-  const reads = place(read ?? touched?.read ?? [])
-  const writes = place(written ?? touched?.written ?? [])
+  // What an event names is relative to the project; what a tool was given, to the folder it ran in.
+  const place = (named: readonly string[] | undefined, given: readonly string[] = []) => [
+    ...new Set(named?.map(path => placeIn(event.project, path)) ?? given.map(path => placeIn(event.project, path, event.cwd))),
+  ]
+  const reads = place(read, touched?.read)
+  const writes = place(written, touched?.written)
   return {
     ...rest,
     tool,

@@ -174,6 +174,8 @@ describe('calls', () => {
     expect('exit' in tool('Edit', {}, { exit: 3 })).toBe(false)
     const once = tool('MultiEdit', { path: 'x' }, { read: ['/p/y'] })
     expect(completeTool(once)).toEqual(once)
+    const below = tool('Edit', { path: 'b.ts' }, { cwd: '/p/sub' })
+    expect(completeTool(below)).toEqual(below)
   })
 
   it('made inside a program are joined to the outer call', () => {
