@@ -3,6 +3,7 @@ import { keelOperations } from '../keel/verbs/index.ts'
 import type { AnyOperation } from '../session/operation.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
+import { sessionOperations } from './session-operations.ts'
 
 /** In the order of help. Nothing of the project is read until an operation runs. */
 export function operationsOf(project: Project): readonly AnyOperation[] {
@@ -11,6 +12,7 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       () => project.keel(),
       () => project.keelDeps(),
     ),
+    ...sessionOperations(project),
     ...platformOperations(project),
   ]
 }
