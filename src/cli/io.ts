@@ -2,8 +2,8 @@
 
 export interface Sink {
   write(text: string): void
-  /** Resolves when more can be written without piling up, or nobody reads any more. */
-  ready(): Promise<void>
+  /** Resolves when more can be written without piling up, or nobody reads any more. Left out: at once. */
+  ready?(): Promise<void>
   /** A person reads it: progress and colour are allowed. */
   readonly isTerminal: boolean
 }

@@ -63,7 +63,7 @@ async function runStream(
     if (globals.json) io.stdout.write(printDocument(operation.name, output))
     else io.stdout.write(printText(operation.render(output, input)))
     if (operation.exitCode?.(output, input) === 1) code = 1
-    await io.stdout.ready()
+    await io.stdout.ready?.()
     if (io.signal.aborted) break
   }
   return code

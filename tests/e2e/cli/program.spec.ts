@@ -174,6 +174,80 @@ describe('keel on the command line', () => {
   })
 })
 
+describe('a recorded session', () => {
+  const row = (more: Record<string, unknown>) => `${JSON.stringify(more)}\n`
+  const log = (root: string) => {
+    const base = { session: 's1', project: root }
+    return [
+      { kind: 'outrigger-events', version: 1, session: 's1', project: root },
+      { kind: 'session-started', ...base, at: 1_000, source: 'startup' },
+      { kind: 'person-spoke', ...base, at: 2_000, text: 'what is behind?' },
+      { kind: 'turn-started', ...base, at: 2_000, turn: 1, by: 'person' },
+      { kind: 'turn-ended', ...base, at: 3_000, turn: 1, reason: 'completed', answer: 'guide.md' },
+    ]
+      .map(row)
+      .join('')
+  }
+
+  it('is printed as events and facts, from a file and from standard input', async () => {
+    const root = await behind()
+    writeFileSync(join(root, 'notes/log.jsonl'), log(root))
+    const events = await program.run(join(root, 'notes'), ['session', 'events', 'log.jsonl', '--json'])
+    expect(events).toMatchObject({ code: 0, err: '' })
+    const lines = events.out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+    expect(lines.map(line => line['kind'] ?? line['schema'])).toEqual([
+      'session-started',
+      'person-spoke',
+      'turn-started',
+      'turn-ended',
+      'outrigger.session.summary/1',
+    ])
+    const piped = await program.run(root, ['session', 'events', '-', '--json'], { stdin: log(root) })
+    expect(piped.out).toBe(events.out)
+    const facts = await program.run(root, ['session', 'facts', '-', '--json'], { stdin: log(root) })
+    expect(json(facts)).toMatchObject({ schema: 'outrigger.session.facts/1', turns: 1, lastAnswer: 'guide.md' })
+  })
+
+  it('is replayed without a change to the project', async () => {
+    const root = await behind()
+    const before = all(root)
+    const ran = await program.run(root, ['replay', '-', '--engine', 'keel', '--json'], { stdin: log(root) })
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    expect(ran.out).toContain('"schema":"outrigger.replay/1"')
+    expect(ran.out).toContain('guide.md')
+    expect(all(root)).toEqual(before)
+    const absent = await program.run(root, ['replay', '-', '--engine', 'pack', '--json'], { stdin: log(root) })
+    expect({ code: absent.code, error: error(absent) }).toMatchObject({ code: 2, error: { subject: 'engine' } })
+  })
+
+  it('that is none is refused', async () => {
+    const ran = await program.run(program.folder(), ['session', 'facts', '-', '--json'], { stdin: 'garbage\n' })
+    expect({ code: ran.code, error: error(ran) }).toMatchObject({ code: 2, error: { code: 'SESSION_BAD_LOG' } })
+    const missing = await program.run(program.folder(), ['session', 'facts', 'none.jsonl', '--json'])
+    expect({ code: missing.code, error: error(missing) }).toMatchObject({ code: 2, error: { code: 'SESSION_NO_LOG' } })
+  })
+})
+
+describe('the ledger', () => {
+  it('tells why nothing happened, one document a line', async () => {
+    const root = await behind()
+    await program.run(root, ['hook', 'SessionStart'], {
+      stdin: JSON.stringify({ session_id: 's1', cwd: root, source: 'startup' }),
+    })
+    const ran = await program.run(root, ['ledger', '--engine', 'keel', '--json'])
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    const lines = ran.out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+    expect(lines[0]).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: 's1' })
+    expect((await program.run(root, ['ledger', '--session', 'other'])).out).toBe('')
+  })
+})
+
 describe('help of every verb', () => {
   it('has a usage, two examples that parse, and exit codes', async () => {
     const root = project()
