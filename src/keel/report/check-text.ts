@@ -2,7 +2,7 @@
  * `check` on one screen: a row for every document that is behind, the counts, and once for each kind of
  * reason what it means and what to do.
  */
-import { fence } from '../../text/data.ts'
+import { fence, oneLine } from '../../text/data.ts'
 import { hintOf } from '../messages.ts'
 import { shown, sourceName } from '../naming.ts'
 import type { Edge } from '../types.ts'
@@ -25,7 +25,7 @@ export function checkText(output: CheckOutput, input: CheckInput = {}): string {
     ...problems.map(problem => ({
       place: `${shown(problem.file)}:${problem.line}:${problem.column}`,
       what: problem.level,
-      about: `${problem.message} (${problem.code})`,
+      about: `${oneLine(problem.message, 500)} (${problem.code})`,
       more: [] as readonly string[],
     })),
   ]

@@ -1,4 +1,5 @@
 /** Each reason and state that a report shows: what it means, and what to do. One row each. */
+import { oneLine } from '../../text/data.ts'
 import type { EdgeState, SuspectReason } from '../types.ts'
 
 export interface ReasonText {
@@ -73,7 +74,8 @@ export function todoOf(text: ReasonText, child: string, source: string): string 
   return text.todo.replaceAll('{child}', argument(child)).replaceAll('{source}', argument(source))
 }
 
-/** A path as a word of a command line. */
-function argument(text: string): string {
+/** A path as a word of a command line, on one line. */
+function argument(name: string): string {
+  const text = oneLine(name, 4096)
   return /^[A-Za-z0-9_./:@%+,-][A-Za-z0-9_./:@%+,#-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
