@@ -72,8 +72,10 @@ export function createCore(deps: KeelDeps): Core {
   const header = cacheHeader(root, deps.version, config)
   const journal = createJournal(files, root, deps.mask)
   const notes = createNotes(() => (journal.unreadable() === 0 ? [] : [`journal: ${journal.unreadable()} lines unreadable`]))
-  /** Stamps of committed versions, by edge; `null`: asked, none. */
-  const committed = new Map<string, Hex12 | null>()
+  /** Stamps of committed versions, by edge. */
+  const committed = new Map<string, Hex12>()
+  /** `<commit or nothing> <edge>`: what git was asked for already. */
+  const asked = new Set<string>()
   let memory: Memory | undefined
   let baseline: Baseline | undefined
   let isDirty = false
@@ -203,14 +205,14 @@ export function createCore(deps: KeelDeps): Core {
   }
 
   async function lookUpStamps(edges: readonly Edge[], since?: string): Promise<boolean> {
-    const wanted = edges.filter(edge => !committed.has(edge.id) && knownStamp(edge.id) === null)
+    const wanted = edges.filter(edge => !asked.has(`${since ?? ''} ${edge.id}`) && knownStamp(edge.id) === null)
     if (wanted.length === 0) return false
     const why = await deps.git.unavailable(root)
     if (why !== undefined) {
       notes.set('git unavailable', why)
       return false
     }
-    for (const edge of wanted) committed.set(edge.id, null)
+    for (const edge of wanted) asked.add(`${since ?? ''} ${edge.id}`)
     for (const rev of [...(since === undefined ? [] : [since]), 'HEAD']) {
       const commit = await deps.git.resolve(root, rev)
       const changed = commit === undefined ? undefined : new Set(await deps.git.changedSince(root, commit))
@@ -219,14 +221,14 @@ export function createCore(deps: KeelDeps): Core {
       const documents = new Set(wanted.filter(edge => changed.has(edge.child)).map(edge => edge.child))
       for (const child of documents) await readCommitted(commit, child)
     }
-    return wanted.some(edge => committed.get(edge.id) !== null)
+    return wanted.some(edge => committed.has(edge.id))
   }
 
   async function readCommitted(commit: string, child: string): Promise<void> {
     const bytes = await deps.git.show(root, commit, child)
     if (bytes === undefined) return
     for (const { id, stamp } of stampsOfDocument(child, bytes)) {
-      if (committed.get(id) === null) committed.set(id, stamp)
+      if (!committed.has(id)) committed.set(id, stamp)
     }
   }
 
