@@ -16,6 +16,7 @@ export type * from './ports/json.ts'
 export type * from './ports/process.ts'
 export type * from './ports/store.ts'
 export type * from './ports/watcher.ts'
+export { operationsOf } from './runtime/operations.ts'
 export {
   createOutrigger,
   type Door,
@@ -30,4 +31,6 @@ export { decodeInput } from './session/decode.ts'
 export type * from './session/engine.ts'
 export type * from './session/events.ts'
 export type * from './session/facts.ts'
+export { emptyFolded, type Folded, foldEvent } from './session/folded.ts'
+export { type Chunks, type Log, type LogFormat, type LogSummary, openLog } from './session/logs/index.ts'
 export type * from './session/operation.ts'
