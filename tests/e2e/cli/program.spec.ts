@@ -174,6 +174,22 @@ describe('keel on the command line', () => {
   })
 })
 
+describe('an interruption while stamps are written', () => {
+  it.each([200, 500, 900])('after %i ms leaves whole files and nothing locked', async ms => {
+    const text = (n: number) => `---\nsources: [../api.md]\n---\n# ${n}\n\n${'word '.repeat(50)}\n`
+    const root = project(Object.fromEntries(Array.from({ length: 120 }, (_, n) => [`many/${n}.md`, text(n)])))
+    const ran = await program.run(root, ['keel', 'stamp'], { signal: { after: ms, signal: 'SIGTERM' } })
+    expect([0, 143, null]).toContain(ran.code)
+    for (let n = 0; n < 120; n++) {
+      const now = readFileSync(join(root, `many/${n}.md`), 'utf8')
+      expect(now.replace(/ @[0-9a-f]{12}/, '')).toBe(text(n))
+    }
+    expect(await program.run(root, ['keel', 'stamp'])).toMatchObject({ code: 0, err: '' })
+    expect((await program.run(root, ['keel', 'check', '--strict'])).code).toBe(0)
+    expect(all(join(root, 'many')).filter(name => !name.endsWith('.md'))).toEqual([])
+  })
+})
+
 describe('a recorded session', () => {
   const row = (more: Record<string, unknown>) => `${JSON.stringify(more)}\n`
   const log = (root: string) => {

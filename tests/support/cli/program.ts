@@ -19,8 +19,8 @@ export interface Program {
 export interface RunProgramOptions {
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Sent when this text has come on stdout. */
-  readonly signal?: { readonly after: string; readonly signal: 'SIGINT' | 'SIGTERM' }
+  /** Sent when this text has come on stdout, or after so many ms. */
+  readonly signal?: { readonly after: string | number; readonly signal: 'SIGINT' | 'SIGTERM' }
   /** Nobody reads after the first piece of output. */
   readonly closeStdout?: boolean
 }
@@ -92,12 +92,14 @@ function runProcess(main: string, cwd: string, args: readonly string[], options:
   let out = ''
   let err = ''
   let isSignalled = false
+  const { after, signal } = options.signal ?? {}
+  const timer = typeof after === 'number' ? setTimeout(() => child.kill(signal), after) : undefined
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     out += piece
     if (options.closeStdout) child.stdout.destroy()
-    if (options.signal !== undefined && !isSignalled && out.includes(options.signal.after)) {
+    if (typeof after === 'string' && !isSignalled && out.includes(after)) {
       isSignalled = true
-      child.kill(options.signal.signal)
+      child.kill(signal)
     }
   })
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
@@ -106,6 +108,9 @@ function runProcess(main: string, cwd: string, args: readonly string[], options:
   child.stdin.end(options.stdin ?? '')
   return new Promise((resolve, reject) => {
     child.on('error', reject)
-    child.on('close', code => resolve({ code, out, err, ms: performance.now() - began }))
+    child.on('close', code => {
+      clearTimeout(timer)
+      resolve({ code, out, err, ms: performance.now() - began })
+    })
   })
 }
