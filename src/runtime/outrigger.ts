@@ -82,6 +82,8 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     if (answer.only !== undefined) return hearEngines(live, answer, given, answer.only)
     if (given.kind === 'tool-finished' && !hearCall(live, given.call)) return
     const isMain = given.agent === undefined
+    // A helper's stop is its own host's affair: only the main agent is held.
+    if (given.kind === 'turn-ending' && !isMain) return
     if (given.kind === 'session-started' && isMain) await begin(live, given)
     const { turns, event, redelivered, opened } = countTurns(live.turns, given)
     if (redelivered) return hearEngines(live, answer, event, 'next')

@@ -192,7 +192,7 @@ function sessionsBelow(files: Files, folder: string, depth: number): { readonly 
 
 function noLog(path: string, error: unknown): OutriggerError {
   const why = error instanceof Error ? error.message : String(error)
-  return new OutriggerError('SESSION_NO_LOG', `${path} cannot be read: ${why}`, {
+  return new OutriggerError('SESSION_NO_LOG', why.includes(path) ? why : `${path} cannot be read: ${why}`, {
     subject: path,
     hint: 'give the path of a session log, or of a folder that holds one',
     cause: error,

@@ -232,6 +232,14 @@ describe('the end of a turn', () => {
     expect((await second.outrigger.mayStop(ending())).hold).toBe(null)
   })
 
+  it('of a helper is never held', async () => {
+    const keel = fakeEngine('keel', on('turn-ending', holds('wait')))
+    const { outrigger } = runtimeOf([keel])
+    expect((await outrigger.mayStop(ending({ agent: 'h' }))).hold).toBe(null)
+    expect(keel.heard).toEqual([])
+    expect((await outrigger.mayStop(ending())).hold).toBe('wait')
+  })
+
   it('cannot be held by a door that holds nothing', async () => {
     const door = { ...allDoor, carries: new Set([...everything].filter(kind => kind !== 'hold-stop')) }
     const { outrigger, ledger } = runtimeOf([fakeEngine('keel', on('turn-ending', holds('wait')))], { door })
