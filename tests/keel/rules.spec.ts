@@ -15,7 +15,6 @@ import { describe, expect, it } from 'vitest'
 import { OutriggerError } from '../../src/errors.ts'
 import { nodeFiles } from '../../src/node/files.ts'
 import type { Files } from '../../src/ports/files.ts'
-import type { Git } from '../../src/ports/git.ts'
 import { keelWorld, stateLine } from '../support/keel-world.ts'
 
 const child = (...sources: readonly string[]) => `---\nsources:\n${sources.map(source => `  - ${source}\n`).join('')}---\ntext\n`
