@@ -3,7 +3,7 @@
  * are news to it, and what it must remember for the next look. Pure.
  */
 import { isSuspect, suspectKey } from './naming.ts'
-import { forgetGone, type KeelState } from './session.ts'
+import { forgetGone, type KeelState, noLoose } from './session.ts'
 import type { Ack, Assessment, Edge, Hex12, SuspectKey } from './types.ts'
 
 export interface Look {
@@ -37,9 +37,12 @@ function cannotBeChecked(state: KeelState, edge: Edge): boolean {
   return edge.state === 'unreadable' || (edge.state === 'unresolved' && state.resolved.has(edge.id))
 }
 
-/** What to remember of a look: keys that are gone are forgotten, scope ids are what an edit is measured against. */
+/**
+ * What to remember of a look: keys that are gone are forgotten, scope ids are what an edit is measured
+ * against. The same state when there is nothing new to remember.
+ */
 export function remember(
-  state: KeelState,
+  before: KeelState,
   look: Look,
   assessment: Assessment,
   scopeId: (edge: string) => Hex12 | null,
@@ -51,15 +54,24 @@ export function remember(
     const scope = edge.reason === 'changed' ? scopeId(edge.id) : null
     if (scope !== null) scopes.set(edge.id, scope)
   }
-  const resolved = assessment.edges.filter(isResolvedLink).map(edge => edge.id)
-  const lost = look.live.filter(edge => edge.state === 'unresolved').map(edge => edge.id)
-  return {
-    ...forgetGone(state, look.keys),
-    scopes,
-    reviewed: new Map([...state.reviewed].filter(([edge, ack]) => current.get(edge) === ack.content)),
-    resolved: new Set([...resolved, ...lost]),
-    hadChildren: assessment.children > 0,
-  }
+  const links = [...assessment.edges.filter(isResolvedLink), ...look.live.filter(edge => edge.state === 'unresolved')]
+  const resolved = new Set(links.map(edge => edge.id))
+  const reviewed = new Map([...before.reviewed].filter(([edge, ack]) => current.get(edge) === ack.content))
+  const hadChildren = assessment.children > 0
+  const state = forgetGone(before, look.keys)
+  const isSame =
+    state === before &&
+    isSameMap(scopes, before.scopes) &&
+    reviewed.size === before.reviewed.size &&
+    resolved.size === before.resolved.size &&
+    [...resolved].every(id => before.resolved.has(id)) &&
+    hadChildren === before.hadChildren &&
+    before.loose === noLoose
+  return isSame ? before : { ...state, scopes, reviewed, resolved, hadChildren, loose: noLoose }
+}
+
+function isSameMap<V>(a: ReadonlyMap<string, V>, b: ReadonlyMap<string, V>): boolean {
+  return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
 }
 
 function isResolvedLink(edge: Edge): boolean {

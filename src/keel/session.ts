@@ -26,6 +26,15 @@ export interface Said {
   readonly reminded: readonly SuspectKey[]
 }
 
+/** What moved since the session's last look, seen by a watcher: the tool that did it may not have ended yet. */
+export interface Loose {
+  readonly targets: ReadonlySet<string>
+  /** Scope ids of the moved documents' edges from before. */
+  readonly scopes: ReadonlyMap<string, Hex12>
+}
+
+export const noLoose: Loose = { targets: new Set(), scopes: new Map() }
+
 export interface KeelState {
   /** Turns that this session opened. */
   readonly turns: number
@@ -43,6 +52,7 @@ export interface KeelState {
   readonly seen: ReadonlyMap<string, Hex12>
   /** Scope ids of the suspect edges at the session's last look. */
   readonly scopes: ReadonlyMap<string, Hex12>
+  readonly loose: Loose
   /** Edges whose document was edited as their review, by edge id. */
   readonly reviewed: ReadonlyMap<string, Ack>
   /** Documents stamped and not yet told. */
@@ -68,6 +78,7 @@ export const noState: KeelState = {
   toast: null,
   seen: new Map(),
   scopes: new Map(),
+  loose: noLoose,
   reviewed: new Map(),
   stamped: [],
   counted: [],
@@ -176,6 +187,7 @@ export function encodeState(state: KeelState): Json {
     toast: state.toast,
     seen: [...state.seen].map(pair => [...pair]),
     scopes: [...state.scopes].map(pair => [...pair]),
+    loose: { targets: [...state.loose.targets], scopes: [...state.loose.scopes].map(pair => [...pair]) },
     reviewed: [...state.reviewed.values()] as unknown as Json,
     stamped: state.stamped,
     counted: state.counted as unknown as Json,
@@ -208,6 +220,7 @@ export function decodeState(json: Json): KeelState {
     toast: typeof fields['toast'] === 'string' ? fields['toast'] : null,
     seen: new Map(pairs(fields, 'seen')),
     scopes: new Map(pairs(fields, 'scopes')),
+    loose: decodeLoose(fields['loose']),
     reviewed: new Map(acks.map(ack => [asText(ack.edge, 'reviewed.edge'), ack])),
     stamped: texts(fields, 'stamped'),
     counted: list(fields, 'counted').map(one => asRecord(one, 'counted') as unknown as Counted),
@@ -215,6 +228,13 @@ export function decodeState(json: Json): KeelState {
     resolved: new Set(texts(fields, 'resolved')),
     hadChildren: fields['hadChildren'] === true,
   }
+}
+
+function decodeLoose(json: Json | undefined): Loose {
+  const loose = asRecord(json, 'loose')
+  const targets = texts(loose, 'targets')
+  const scopes = pairs(loose, 'scopes')
+  return targets.length + scopes.length === 0 ? noLoose : { targets: new Set(targets), scopes: new Map(scopes) }
 }
 
 function decodeSaid(json: Json): readonly [string, Said] {

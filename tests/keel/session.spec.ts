@@ -163,6 +163,13 @@ describe('a write of a source', () => {
     expect(textOf(await session.tool('bash'))).toMatch(/^keel: guide\.md changed;.*\n- quick\.md <- guide\.md: source-missing\n/)
   })
 
+  it('by an unnamed writer is told also when a watcher saw it before the tool ended', async () => {
+    const { keel, session } = await begun()
+    keel.source('guide.md', 'two')
+    await session.send('file-changed', { path: 'guide.md', by: 'outside' })
+    expect(textOf(await session.tool('bash'))).toContain('guide.md changed')
+  })
+
   it('waits for the next moment when there is no room', async () => {
     const { keel, session } = await begun()
     keel.source('guide.md', 'two')
@@ -344,6 +351,33 @@ describe('an edit of a document', () => {
     expect(textOf(await session.write('guide.md', 'quick.md'))).toBeNull()
     await session.stop()
     expect(keel.stampOf('quick.md', 'guide.md')).toBe(hex('two'))
+  })
+
+  it('counts when a watcher saw the write before the tool ended', async () => {
+    for (const tool of ['edit', 'bash']) {
+      const { keel, session } = await begun()
+      keel.source('guide.md', 'two')
+      await session.tool('bash')
+      keel.text('quick.md', 'updated')
+      await session.send('file-changed', { path: 'quick.md', by: 'outside' })
+      await (tool === 'edit' ? session.write('quick.md') : session.tool('bash'))
+      await session.stop()
+      expect(keel.stampOf('quick.md', 'guide.md'), tool).toBe(hex('two'))
+    }
+  })
+
+  it("by somebody else between two turns is not taken for the agent's", async () => {
+    const { keel, session } = await begun()
+    keel.source('guide.md', 'two')
+    await session.tool('bash')
+    await session.stop()
+    await session.end()
+    keel.text('quick.md', 'updated')
+    await session.send('file-changed', { path: 'quick.md', by: 'outside' })
+    await session.say()
+    await session.tool('bash')
+    await session.stop()
+    expect(keel.stampOf('quick.md', 'guide.md')).toBe(hex('one'))
   })
 
   it('does not count when the source was read before it moved', async () => {
@@ -633,6 +667,19 @@ describe('a store that cannot be opened', () => {
 })
 
 describe('the saved state', () => {
+  it('is not written again when a tool changed nothing', async () => {
+    const { keel, session } = await begun()
+    await session.tool('bash')
+    expect(session.isUnchanged).toBe(true)
+    await session.read('nothing.md')
+    expect(session.isUnchanged).toBe(true)
+    keel.source('guide.md', 'two')
+    await session.tool('bash')
+    expect(session.isUnchanged).toBe(false)
+    await session.tool('bash')
+    expect(session.isUnchanged).toBe(true)
+  })
+
   it('is refused by field when it is damaged', async () => {
     const { session } = await begun()
     const { createKeelEngine } = await import('../../src/keel/engine.ts')

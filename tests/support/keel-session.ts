@@ -24,6 +24,8 @@ export class TestSession {
   readonly ledger: LedgerLine[] = []
   state: KeelState
   chars = 9_800
+  /** The last event left the state as it was: nothing is to be saved. */
+  isUnchanged = false
   busy: ReadonlySet<Busy> = new Set()
   at = Date.parse('2026-01-02T03:04:05Z')
   private turn = 0
@@ -54,6 +56,7 @@ export class TestSession {
       event.kind === 'turn-ending'
         ? await this.engine.stopping!(state, event, facts, context)
         : await this.engine.handle(state, event, facts, context)
+    this.isUnchanged = step.state === state
     this.state = step.state
     this.ledger.push(...step.ledger)
     return step.actions
