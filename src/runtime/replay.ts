@@ -30,8 +30,8 @@ export interface ReplaySummary extends Ended {
 }
 
 /** Engines that this version has, each over the view of a replay. */
-const makers = {
-  keel: (project: Project, { clock, store }: World): AnyEngine => {
+const makers: { readonly keel: (project: Project, world: World) => AnyEngine } = {
+  keel: (project, { clock, store }) => {
     const real = project.keelDeps()
     const deps = {
       ...real,
@@ -45,7 +45,7 @@ const makers = {
     }
     return createKeelEngine(createKeelProject(deps), deps, { hasAckTool: true })
   },
-} as const satisfies Partial<Record<EngineName, (project: Project, world: World) => AnyEngine>>
+}
 
 export type ReplayEngine = keyof typeof makers
 export const replayEngines: readonly ReplayEngine[] = Object.keys(makers) as ReplayEngine[]
