@@ -6,19 +6,20 @@
  * packages stay imports: they must be the host's own instances.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './toolchain.mjs'
 
-const out = join(root, 'dist')
-rmSync(out, { recursive: true, force: true })
+/** Built beside and moved into place when everything went well: a failed build leaves the last good one. */
+const out = join(root, `.dist-building-${process.pid}`)
+process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
 const entries = ['index', 'cli/main', 'dsh/core', 'dsh/keel']
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: entries.map(entry => ({ in: `src/${entry}.ts`, out: entry })),
-  outdir: 'dist',
+  outdir: out,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -39,8 +40,20 @@ chmodSync(join(out, 'cli/main.js'), 0o755)
 writeLicences()
 
 const typescript = join(root, 'node_modules/typescript/bin/tsc')
-const types = spawnSync(process.execPath, [typescript, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' })
-process.exitCode = types.status ?? 1
+const types = spawnSync(process.execPath, [typescript, '-p', 'tsconfig.types.json', '--outDir', join(out, 'types')], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (types.status !== 0) process.exit(1)
+putInPlace()
+
+function putInPlace() {
+  const dist = join(root, 'dist')
+  const old = join(root, `.dist-old-${process.pid}`)
+  if (existsSync(dist)) renameSync(dist, old)
+  renameSync(out, dist)
+  rmSync(old, { recursive: true, force: true })
+}
 
 /** The licences of the bundled libraries travel with them. */
 function writeLicences() {
