@@ -13,7 +13,8 @@ import * as keel from '../src/dsh/keel.ts'
 import { bootLoop, call, flat, say, text } from '../tests/support/dsh/in-process.ts'
 import { measure, printTable, type Sample } from './table.ts'
 
-const calls = 200
+const calls = 20
+const repeats = 15
 const documents = 200
 
 const tools = {
@@ -54,7 +55,7 @@ export async function run(): Promise<void> {
         worstMs: (with_.sample.worstMs - without.sample.worstMs) / calls,
         targetMs: 2,
       })
-      console.log(`characters added to the ${calls + 1} requests of a turn of ${tool} calls: ${with_.chars - without.chars}`)
+      console.log(`characters that ${calls} ${tool} calls add to the model's context: ${with_.chars - without.chars}`)
     }
     rows.push({
       what: 'a session’s first turn, whole, warm',
@@ -82,19 +83,30 @@ function fill(root: string): void {
 
 type Plugins = readonly (readonly [plugin: unknown, config: unknown])[]
 
-/** A turn of many calls; the first turn, which stamps, is not measured. */
+/**
+ * A turn of some calls in a session of its own: the host freezes the whole history for each request, which would drown
+ * what is measured. The first turn, which stamps, is not measured.
+ */
 async function turn(root: string, tool: string, plugins: Plugins): Promise<{ readonly sample: Sample; readonly chars: number }> {
   let chars = 0
-  const script = Array.from({ length: calls }, () => call([tool, { file_path: join(root, 'src', 'other.ts') }]))
-  const repeats = 5
-  const turns = Array.from({ length: repeats + 1 }, () => [...script, text('done')]).flat()
-  const harness = await bootLoop({ script: [text('hello'), ...turns], cwd: root, plugins: [[tools, {}], ...plugins] })
-  const agent = await harness.create()
-  await say(agent, 'hello')
-  const sample = await measure(repeats, () => say(agent, 'go'))
-  for (const request of harness.adapter.requests.slice(-(calls + 1))) chars += flat(request).slice(-2).join('').length
-  await harness.stop()
-  return { sample, chars }
+  const times: number[] = []
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const script = Array.from({ length: calls }, () => call([tool, { file_path: join(root, 'src', 'other.ts') }]))
+    const harness = await bootLoop({
+      script: [text('hello'), ...script, text('done')],
+      cwd: root,
+      plugins: [[tools, {}], ...plugins],
+    })
+    const agent = await harness.create()
+    await say(agent, 'hello')
+    const began = performance.now()
+    await say(agent, 'go')
+    times.push(performance.now() - began)
+    chars = flat(harness.adapter.requests.at(-1)).join('').length
+    await harness.stop()
+  }
+  times.sort((a, b) => a - b)
+  return { sample: { medianMs: times[Math.floor(times.length / 2)] ?? 0, worstMs: times.at(-1) ?? 0 }, chars }
 }
 
 async function firstTurn(root: string, plugins: Plugins): Promise<Sample> {

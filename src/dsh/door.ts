@@ -37,6 +37,18 @@ export const dshDoor: Door = {
 /** A call inside a program cannot carry context by itself: it waits for the call of the model around it. */
 export const nestedDoor: Door = { ...dshDoor, contextAt: new Set() }
 
+/** Rows of the log that are looked at; all others are the most, a row for every few words. */
+const heard: ReadonlySet<string> = new Set([
+  'assistant/message',
+  'tool/call',
+  'tool/result',
+  'turn/end',
+  'session/title',
+  'todo/write',
+  'goal/change',
+  'compaction/end',
+])
+
 export interface DoorHost {
   /** A live agent by the id of its session. */
   find(session: string): Agent | undefined
@@ -69,6 +81,8 @@ export interface DshDoor {
 
 export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
   const tracked = new WeakMap<Agent, TrackedAgent>()
+  /** By session: the log has many rows, and asking the host for each is dear. */
+  const agents = new Map<string, Agent>()
   const told = new Set<string>()
 
   const tellOnce = (key: string, text: string): void => {
@@ -82,6 +96,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     if (known === undefined) {
       known = trackAgent(agent, host.find)
       tracked.set(agent, known)
+      agents.set(agent.id, agent)
     }
     return known
   }
@@ -272,21 +287,23 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
       }),
 
     recorded: (session, event) => {
-      if (event.seq < session.firstLiveSeq) return
-      const agent = host.find(session.id)
+      if (!heard.has(event.type) || event.seq < session.firstLiveSeq) return
+      const agent = agents.get(session.id) ?? host.find(session.id)
       if (agent !== undefined) silently(agent, `a record ${event.type}`, () => record(agent, event))
     },
 
     statusChanged: agent => silently(agent, 'a change of status', () => tellBusy(agent)),
 
-    disposed: agent =>
+    disposed: agent => {
+      agents.delete(agent.id)
       silently(agent, 'the end of a session', async () => {
         const at = tracked.get(agent)
         if (at === undefined || !at.started || at.helper !== undefined) return
         const live = await runtime.of(at.cwd)
         watches.end(at.session)
         await live.outrigger.handle({ ...originOf(live, at), kind: 'session-ended', reason: 'disposed' })
-      }),
+      })
+    },
 
     close: () => watches.endAll(),
 
