@@ -92,6 +92,21 @@ describe('a pipe', () => {
     expect(lstatSync(path).isFIFO()).toBe(true)
   })
 
+  it('does not even let a waiting writer go on', async () => {
+    const path = pipe()
+    const writer = spawn('sh', ['-c', 'echo x > "$1"', 'sh', path], { stdio: 'ignore' })
+    let isThrough = false
+    const ended = new Promise(resolve => writer.once('exit', resolve)).then(() => {
+      isThrough = true
+    })
+    await new Promise(resolve => setTimeout(resolve, 200))
+    expect(() => files.read(path)).toThrow(expect.objectContaining({ code: 'FILES_NOT_FILE' }))
+    await new Promise(resolve => setTimeout(resolve, 200))
+    expect(isThrough).toBe(false)
+    writer.kill('SIGKILL')
+    await ended
+  })
+
   it('nor is a device', () => {
     expect(() => files.read('/dev/zero', 100)).toThrow(expect.objectContaining({ code: 'FILES_NOT_FILE' }))
   })
@@ -127,6 +142,14 @@ describe('replace', () => {
     })
     expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one')
     expect(readdirSync(folder)).toEqual(['a'])
+  })
+
+  it('keeps a mode that new files do not get', async () => {
+    const path = join(temporaryFolder(), 'a')
+    writeFileSync(path, 'one')
+    chmodSync(path, 0o666)
+    await files.replace(path, bytes('two'))
+    expect(statSync(path).mode & 0o777).toBe(0o666)
   })
 
   it('goes on writing after a short write', async () => {

@@ -32,6 +32,15 @@ function trap(folder: string, name: string): { readonly path: string; wasRun(): 
   return { path, wasRun: () => existsSync(`${path}.ran`) }
 }
 
+/** Puts a signature into the newest commit; whether it is a good one is what a program would be asked. */
+function signCommit(repo: Repository): void {
+  const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQEz\n -----END PGP SIGNATURE-----\n'
+  const text = `${repo.git('cat-file', 'commit', 'HEAD').replace(/\n\n/, `\n${signature}\n`)}\n`
+  writeFileSync(join(repo.root, '.git/signed'), text)
+  const commit = repo.git('hash-object', '-t', 'commit', '-w', '.git/signed')
+  repo.git('update-ref', 'HEAD', commit)
+}
+
 describe('a repository that wants programs to be run', () => {
   const programs: readonly (readonly [string, (repo: Repository, program: string) => void])[] = [
     ['a file system monitor', (repo, program) => repo.git('config', 'core.fsmonitor', program)],
@@ -66,6 +75,7 @@ describe('a repository that wants programs to be run', () => {
       (repo, program) => {
         repo.git('config', 'log.showSignature', 'true')
         repo.git('config', 'gpg.program', program)
+        signCommit(repo)
       },
     ],
     ['an alias over a verb', (repo, program) => repo.git('config', 'alias.log', `!${program}`)],
@@ -199,6 +209,16 @@ describe('a partial clone', () => {
     await askAll(git, clone, first, 'a')
     expect(objects()).toBe(before)
     expect(await git.changedSince(clone, first)).toEqual(['a'])
+  })
+
+  it('without its trees is not made to fetch them', async () => {
+    const { repo, first } = partialClone()
+    const clone = join(temporaryFolder(), 'treeless')
+    repo.git('clone', '-q', '--filter=tree:0', `file://${repo.root}`, clone)
+    const objects = (): number => readdirSync(join(clone, '.git/objects'), { recursive: true }).length
+    const before = objects()
+    await askAll(nodeGit(repo.env), clone, first, 'a')
+    expect(objects()).toBe(before)
   })
 
   it('is asked for no object by id with a git that would fetch it', async () => {

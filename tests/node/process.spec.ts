@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bootId, isOfThisBoot } from '../../src/node/boot.ts'
@@ -93,6 +93,17 @@ describe('an owner', () => {
     child.kill('SIGKILL')
     await new Promise(resolve => child.once('exit', resolve))
     expect(processes.isAlive(owner)).toBe(false)
+  })
+
+  it.runIf(process.platform === 'linux')('is dead when only its entry is left', async () => {
+    // The shell becomes a program that never asks how its child ended.
+    const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 20'])
+    const pid = await new Promise<string>(resolve => parent.stdout.once('data', data => resolve(String(data).trim())))
+    expect(processes.isAlive(`${pid}:${bootId()}:0`)).toBe(true)
+    await new Promise(resolve => setTimeout(resolve, 400))
+    expect(existsSync(`/proc/${pid}`)).toBe(true)
+    expect(processes.isAlive(`${pid}:${bootId()}:0`)).toBe(false)
+    parent.kill('SIGKILL')
   })
 
   it('is another one when the number was given again', () => {
