@@ -1,6 +1,6 @@
 /**
  * What engines ask of git. Every call is hardened the same way (no hooks, pager, prompt, optional
- * locks, external diff, lazy fetch, network; `spec/keel.md` §8.4); no engine builds an argument list.
+ * locks, external diff, lazy fetch, network); no engine builds an argument list.
  * All answers are `undefined` when git is missing, the folder is no repository, or git failed.
  *
  * `tests/ports/git.contract.ts` runs against every implementation.
