@@ -2,7 +2,8 @@
 import { isTestSegment, segmentsOf, testCommands } from '../text/checks.ts'
 import { firstBytes } from './caps.ts'
 import type { SessionEvent, ToolFinished } from './events.ts'
-import type { Command, FileFact, SessionFacts } from './facts.ts'
+import type { Command, SessionFacts } from './facts.ts'
+import { changeFacts, changeFiles, type FileChange, noFiles } from './file-facts.ts'
 import { isShell } from './tools.ts'
 
 export interface FoldOptions {
@@ -28,7 +29,7 @@ export function emptyFacts(session: string, project: string, at: number): Sessio
     personTurns: 0,
     context: null,
     goal: null,
-    files: emptyRecord(),
+    files: noFiles(),
     commands: [],
     lastTest: null,
     todos: [],
@@ -40,21 +41,20 @@ export function emptyFacts(session: string, project: string, at: number): Sessio
 
 /** One event more. Give it completed tool events (`calls.ts`). */
 export function fold(facts: SessionFacts, event: SessionEvent, options: FoldOptions = {}): SessionFacts {
-  const timed = event.at > facts.lastAt ? { ...facts, lastAt: event.at } : facts
+  const timed = event.at > facts.lastAt ? changeFacts(facts, { lastAt: event.at }) : facts
   if (event.agent !== undefined) return foldFiles(timed, event)
   switch (event.kind) {
     case 'session-started':
       return start(timed, event)
     case 'turn-started':
-      return { ...timed, turn: { turn: event.turn, by: event.by, startedAt: event.at } }
+      return changeFacts(timed, { turn: { turn: event.turn, by: event.by, startedAt: event.at } })
     case 'turn-ended':
-      return {
-        ...timed,
+      return changeFacts(timed, {
         turn: null,
         turns: timed.turns + 1,
         personTurns: timed.personTurns + (timed.turn?.by === 'person' ? 1 : 0),
         lastAnswer: firstBytes(event.answer, lastAnswerBytes),
-      }
+      })
     case 'tool-finished':
       return foldCommand(foldFiles(timed, event), event, options)
     case 'file-changed':
@@ -62,20 +62,20 @@ export function fold(facts: SessionFacts, event: SessionEvent, options: FoldOpti
     case 'context-measured': {
       const { tokens, at } = event
       const window = event.window > 0 ? event.window : (timed.context?.window ?? 0)
-      return { ...timed, context: { tokens, window, compactsAt: event.compactsAt ?? null, at } }
+      return changeFacts(timed, { context: { tokens, window, compactsAt: event.compactsAt ?? null, at } })
     }
     case 'todos-changed':
-      return { ...timed, todos: event.todos }
+      return changeFacts(timed, { todos: event.todos })
     case 'goal-changed':
-      return { ...timed, goal: event.goal }
+      return changeFacts(timed, { goal: event.goal })
     case 'agents-listed':
-      return { ...timed, agents: event.agents }
+      return changeFacts(timed, { agents: event.agents })
     case 'title-changed':
-      return { ...timed, title: event.title }
+      return changeFacts(timed, { title: event.title })
     case 'compacted':
-      return { ...timed, compactions: timed.compactions + 1 }
+      return changeFacts(timed, { compactions: timed.compactions + 1 })
     case 'session-ended':
-      return { ...timed, endedAt: event.at }
+      return changeFacts(timed, { endedAt: event.at })
     default:
       return timed
   }
@@ -87,31 +87,20 @@ function start(facts: SessionFacts, event: Extract<SessionEvent, { kind: 'sessio
     ...(event.title !== undefined && { title: event.title }),
     ...(event.model !== undefined && { model: event.model }),
   }
-  if (source === 'compact') return { ...facts, ...told, compactions: facts.compactions + 1 }
+  if (source === 'compact') return changeFacts(facts, { ...told, compactions: facts.compactions + 1 })
   if (source === 'clear') {
-    return { ...facts, ...told, session, project, source, endedAt: null, turn: null, context: null, lastAnswer: null }
+    return changeFacts(facts, { ...told, session, project, source, endedAt: null, turn: null, context: null, lastAnswer: null })
   }
   return { ...emptyFacts(session, project, at), source, ...told }
 }
 
 function foldFiles(facts: SessionFacts, event: SessionEvent): SessionFacts {
-  if (event.kind === 'file-changed') {
-    return { ...facts, files: withFile(facts.files, event.path, { writtenAt: event.at, by: event.by }) }
-  }
+  const { at } = event
+  if (event.kind === 'file-changed') return changeFiles(facts, [[event.path, { writtenAt: at, by: event.by }]])
   if (event.kind !== 'tool-finished') return facts
-  let files = facts.files
-  for (const path of event.read ?? []) files = withFile(files, path, { readAt: event.at, by: 'agent' })
-  for (const path of event.written ?? []) files = withFile(files, path, { writtenAt: event.at, by: 'agent' })
-  return files === facts.files ? facts : { ...facts, files }
-}
-
-function withFile(
-  files: SessionFacts['files'],
-  path: string,
-  change: Partial<FileFact> & Pick<FileFact, 'by'>,
-): SessionFacts['files'] {
-  const before = files[path] ?? { readAt: null, writtenAt: null }
-  return Object.assign(emptyRecord<FileFact>(), files, { [path]: { ...before, ...change } })
+  const reads = event.read?.map((path): readonly [string, FileChange] => [path, { readAt: at, by: 'agent' }]) ?? []
+  const writes = event.written?.map((path): readonly [string, FileChange] => [path, { writtenAt: at, by: 'agent' }]) ?? []
+  return changeFiles(facts, [...reads, ...writes])
 }
 
 function foldCommand(facts: SessionFacts, event: ToolFinished, options: FoldOptions): SessionFacts {
@@ -127,16 +116,12 @@ function foldCommand(facts: SessionFacts, event: ToolFinished, options: FoldOpti
     call: event.call,
     test,
   }
-  return { ...facts, commands: [...facts.commands, command].slice(-maxCommands), ...(test && { lastTest: command }) }
+  const commands = [...facts.commands, command].slice(-maxCommands)
+  return changeFacts(facts, { commands, ...(test && { lastTest: command }) })
 }
 
 function commandOf(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null) return undefined
   const { command } = input as { readonly command?: unknown }
   return typeof command === 'string' ? command : undefined
-}
-
-/** Without a prototype: a file named `constructor` is a file. */
-function emptyRecord<T>(): Record<string, T> {
-  return Object.create(null) as Record<string, T>
 }

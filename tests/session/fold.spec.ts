@@ -59,6 +59,20 @@ describe('facts', () => {
     expect(facts.files[prototype]).toEqual({ readAt: null, writtenAt: 4, by: 'agent' })
   })
 
+  it('of before stay as they were, however long the session', () => {
+    let facts = emptyFacts('s', '/p', 0)
+    const kept: SessionFacts[] = []
+    for (let index = 0; index < 10_000; index++) {
+      facts = fold(facts, tool('Edit', { path: `f${index % 700}` }, { at: index }))
+      if (index % 1_999 === 0) kept.push(facts)
+    }
+    expect(Object.keys(facts.files)).toHaveLength(700)
+    expect(facts.files['f5']?.writtenAt).toBe(9_805)
+    expect(kept.map(({ files }) => files['f0']?.writtenAt)).toEqual([0, 1_400, 3_500, 5_600, 7_700, 9_800])
+    expect(Object.keys(kept[0]!.files)).toEqual(['f0'])
+    expect(JSON.parse(JSON.stringify(kept[0]!)).files).toEqual({ f0: { readAt: null, writtenAt: 0, by: 'agent' } })
+  })
+
   it('take nothing but files from a helper', () => {
     const facts = run(
       event('turn-started', { turn: 1, by: 'person', agent: 'h' }),
