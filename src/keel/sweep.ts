@@ -319,12 +319,12 @@ class Sweep {
     return true
   }
 
-  /** What looks like a bad stamp is part of a name when a file is called so. */
+  /** What looks like a bad stamp is part of a name when a file is called so; behind an anchor it stays a stamp. */
   #resolveSlot(child: string, slot: EdgeSlot, entry: Entry, base: string, world: World): NonNullable<EdgeSlot['resolution']> {
     if (entry.whole !== undefined) {
       const named = readAsFile(entry)
       const resolution = resolveRef(named, child, base, world)
-      slot.asFile = resolution.kind === 'file'
+      slot.asFile = resolution.kind === 'file' && resolution.ref.length > entry.text.length
       slot.id = edgeId(child, slot.asFile ? named : entry)
       if (slot.asFile) return resolution
     }

@@ -114,6 +114,22 @@ describe('check', () => {
     expect(made.read('d.md')).toBe(before)
   })
 
+  it('finds a bad stamp also behind an anchor, but not in the name of a file', async () => {
+    const made = world({
+      'a.md': '# A\n\n## One\nx\n',
+      'notes @home.md': '# Intro\n',
+      'd.md': child('a.md#One @12345', 'notes @home.md', 'notes @home.md#Intro'),
+    })
+    const { json } = await made.json('check', '--all')
+    expect(
+      json.edges.map((edge: { ref: string; anchor: string; reason: string }) => [edge.ref, edge.anchor, edge.reason]),
+    ).toEqual([
+      ['a.md', 'One', 'bad-stamp'],
+      ['notes @home.md', null, null],
+      ['notes @home.md', 'Intro', null],
+    ])
+  })
+
   it('narrows to paths, files and a revision, and counts what it leaves out', async () => {
     const made = await moved()
     made.write('other.md', 'x\n')
