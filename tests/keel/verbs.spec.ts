@@ -118,7 +118,8 @@ describe('check', () => {
     const made = world({
       'a.md': '# A\n\n## One\nx\n',
       'notes @home.md': '# Intro\n',
-      'd.md': child('a.md#One @12345', 'notes @home.md', 'notes @home.md#Intro'),
+      'd.md': child('a.md#One @12345', 'notes @home.md'),
+      'e.md': child('notes @home.md#Intro'),
     })
     const { json } = await made.json('check', '--all')
     expect(
