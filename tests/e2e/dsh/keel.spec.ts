@@ -181,6 +181,27 @@ describe('a person', () => {
   })
 })
 
+describe('a compaction', () => {
+  it('takes what was said out of the context, so what is behind is said again', async () => {
+    const repository = stamped()
+    writeFileSync(join(repository.root, 'src/retry.ts'), source.replace('200', '900'))
+    const { code, report, requests } = await runPerson({
+      home: prepared.copy(),
+      cwd: repository.root,
+      script: [{ say: 'Hello' }, { say: 'And again' }, { command: '/compact' }, { say: 'Go on' }],
+      turns: [{ text: 'One.' }, { text: 'Two.' }, { text: 'A summary of it all.' }, { text: 'Three.' }],
+    })
+    expect(code).toBe(0)
+    expect(report.find(line => line.event === 'command')).toMatchObject({ result: { kind: 'success' } })
+    const last = requests.at(-1)
+    const behind = /^keel: documents behind their sources, not reviewed yet \(1\):/
+    expect(ours(requests[0]).filter(text => behind.test(text))).toHaveLength(1)
+    expect(ours(requests[1])).toEqual(ours(requests[0]))
+    expect(textsOf(last, 'user').join()).toContain('A summary of it all.')
+    expect(ours(last).filter(text => behind.test(text))).toHaveLength(1)
+  })
+})
+
 describe('a host that is killed', () => {
   it('goes on in the next process: what is behind is told anew, and the review is taken', async () => {
     const repository = stamped()
