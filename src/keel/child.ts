@@ -35,19 +35,6 @@ export function parseChild(bytes: Uint8Array): ParsedChild {
   return conflict === null ? parseWhole(text) : parseSides(text, conflict)
 }
 
-/**
- * Every declared item once, repeated ones too, with its decoded text without stamp; sorted by place.
- * What a content id of the document sees in their place.
- */
-export function declaredItems(parsed: ParsedChild): readonly { readonly span: Span; readonly text: string }[] {
-  const items = new Map<number, { span: Span; text: string }>()
-  for (const entry of parsed.entries) {
-    items.set(entry.span.start, { span: entry.span, text: entry.spanText ?? entry.text })
-    for (const repeat of entry.repeats) items.set(repeat.span.start, { span: repeat.span, text: repeat.text })
-  }
-  return [...items.values()].sort((a, b) => a.span.start - b.span.start)
-}
-
 /** The bytes an entry is about: its section, or all text behind the frontmatter. */
 export function scopeSpan(bytes: Uint8Array, parsed: ParsedChild, scope: EntryScope): Span {
   if (scope.type === 'section') return scope.span
