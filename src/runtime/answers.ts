@@ -67,10 +67,14 @@ export function take(
       if (answer.closed) live.waiting = [...live.waiting, lateHold(action)]
       else answer.holds.push(action)
       return undefined
-    case 'status':
+    case 'status': {
+      const before = live.statuses.get(action.engine)
+      const isSame = (before?.text ?? null) === action.text && (before?.urgent ?? false) === (action.urgent === true)
+      if (isSame) return undefined
       if (action.text === null) live.statuses.delete(action.engine)
       else live.statuses.set(action.engine, { text: action.text, urgent: action.urgent === true })
       return door.carries.has('status') ? undefined : 'no-carrier'
+    }
     case 'notify': {
       const key = JSON.stringify([action.engine, action.text])
       if (live.notices.has(key)) return undefined

@@ -105,7 +105,12 @@ export function encodeLive(live: Live, whole: boolean): Json {
     work,
     open: [...calls.open],
   }
-  const memory = { waiting: live.waiting, usedInTurn: live.usedInTurn, heard: [...live.calls].slice(-100) }
+  const memory = {
+    waiting: live.waiting,
+    usedInTurn: live.usedInTurn,
+    heard: [...live.calls].slice(-100),
+    statuses: [...live.statuses],
+  }
   return { ...base, folded: kept, ...memory } as unknown as Json
 }
 
@@ -123,6 +128,7 @@ export function decodeLive(live: Live, json: Json): void {
     waiting: Context[]
     usedInTurn: number
     heard: string[]
+    statuses: [EngineName, StatusPart][]
   }> | null
   if (stored === null || typeof stored !== 'object' || stored.format !== 1) return
   live.turns = { ...noTurns, ...stored.turns }
@@ -141,4 +147,5 @@ export function decodeLive(live: Live, json: Json): void {
   live.waiting = stored.waiting ?? []
   live.usedInTurn = stored.usedInTurn ?? 0
   for (const call of stored.heard ?? []) live.calls.add(call)
+  for (const [engine, part] of stored.statuses ?? []) live.statuses.set(engine, part)
 }

@@ -179,7 +179,7 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     const text = `outrigger: ${name} failed (${code}); the session goes on without its answer. outrigger doctor says more`
     const notice: Action = { kind: 'notify', id: clock.newId(), engine: name, level: 'error', text }
     const refused = take(live, answer, notice, answer.event, names)
-    if (refused !== undefined) note(answer, name, [notDone('notify', notice.id, refused)])
+    if (refused !== undefined) note(answer, name, [notDone(notice, refused)])
   }
 
   /** Take one action of an engine: keep it for the answer, or say why it is not carried out. */
@@ -201,7 +201,7 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
 
   function refuse(live: Live, answer: Answer, action: Action, reason: FailureReason): void {
     if (action.kind === 'ask-model' && live.asks.get(action.engine) === action.id) live.asks.delete(action.engine)
-    note(answer, action.engine, [notDone(action.kind, action.id, reason)])
+    note(answer, action.engine, [notDone(action, reason)])
     if (answer.isFeedback !== true) void hearFailure(live.id, action.engine, action.id, reason)
   }
 
@@ -357,7 +357,7 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
         if (action === undefined) continue
         const live = sessions.get(action.session)
         if (live !== undefined) endAsk(live, id)
-        writeLedger(clock.now(), action.session, live, action.engine, [notDone(action.kind, id, reason)])
+        writeLedger(clock.now(), action.session, live, action.engine, [notDone({ kind: action.kind, id }, reason)])
         await hearFailure(action.session, action.engine, id, reason)
       }
     },
@@ -386,6 +386,17 @@ function failureLine(error: unknown): LedgerLine & { readonly reason: string } {
   return { what: 'failed', reason: code, text: `${code}: ${message}`.slice(0, 500) }
 }
 
-function notDone(kind: ActionKind, id: string, reason: FailureReason): LedgerLine {
-  return { what: 'not-carried-out', reason, text: `${kind} was not carried out: ${reason}`, detail: { action: kind, id } }
+/** What would have been shown stands in the ledger instead. */
+function notDone(
+  action: { readonly kind: ActionKind; readonly id: string; readonly text?: string | null },
+  reason: FailureReason,
+): LedgerLine {
+  const { kind, id } = action
+  const shown = kind === 'notify' || kind === 'status' ? action.text : undefined
+  return {
+    what: 'not-carried-out',
+    reason,
+    text: shown ?? `${kind} was not carried out: ${reason}`,
+    detail: { action: kind, id },
+  }
 }

@@ -538,6 +538,20 @@ describe('actions of several engines', () => {
     expect(ledger).toMatchObject([{ what: 'not-carried-out', reason: 'no-carrier', detail: { action: 'notify', id: 'n1' } }])
   })
 
+  it('to show something stand in the ledger where nothing is shown, once while they are the same', async () => {
+    const door = { ...allDoor, carries: new Set<never>(), shortLived: true }
+    const keel = () => fakeEngine('keel', on('person-spoke', { kind: 'status', text: 'keel 1 behind' }))
+    const first = runtimeOf([keel()], { door })
+    await first.outrigger.handle(words)
+    await first.outrigger.handle(words)
+    await first.outrigger.close()
+    const second = runtimeOf([keel()], { door, store: async () => first.store })
+    await second.outrigger.handle(words)
+    await second.outrigger.close()
+    expect([...first.ledger, ...second.ledger]).toMatchObject([{ what: 'not-carried-out', text: 'keel 1 behind' }])
+    expect(second.outrigger.status('s')).toBe('keel 1 behind')
+  })
+
   it('never answer failures for ever', async () => {
     const door = { ...allDoor, carries: new Set<never>() }
     const keel = fakeEngine('keel', () => [{ kind: 'notify', level: 'info', text: 'n' }])

@@ -1,7 +1,6 @@
 /** What every log reader is handed and hands back. */
 import { OutriggerError } from '../../errors.ts'
 import type { SessionEvent } from '../events.ts'
-import type { Line, Row } from './lines.ts'
 
 export type LogFormat = 'dsh' | 'claude-code' | 'events'
 
@@ -49,12 +48,6 @@ export function createTally(): Tally {
     gaps: 0,
     events: 0,
   }
-}
-
-/** Lines that were read ahead, then the rest. */
-export interface Ahead {
-  readonly rows: readonly { readonly row: Row | undefined }[]
-  readonly rest: AsyncIterator<Line>
 }
 
 export const badLog = (why: string): OutriggerError =>
