@@ -111,10 +111,10 @@ export function createCore(deps: KeelDeps): Core {
     const copies = createCopies(scope.kind === 'full')
     const outcome = await sweep({ root, files, config }, known, scope, pace, options, { onTarget: copies.take })
     known.sweptAt = clock.now()
-    notes.sweep(outcome.notes)
+    notes.sweep(outcome.notes, scope.kind === 'files')
     if (outcome.isChanged) isDirty = true
     const isAffected = outcome.isChanged || outcome.stale.size > 0 || stale.size > 0
-    stale = outcome.stale
+    stale = scope.kind === 'files' ? stillStale(stale, scope.paths, outcome.stale) : outcome.stale
     const before = basis
     basis = basisNow()
     if (scope.kind === 'full' || isAffected || !hasAssessed || before !== basis) await reassess(scope, options)
@@ -373,6 +373,13 @@ export function createCore(deps: KeelDeps): Core {
     save,
   }
   return core
+}
+
+/** A look at a few files tells nothing of the others. */
+function stillStale(before: ReadonlySet<string>, looked: readonly string[], now: ReadonlySet<string>): ReadonlySet<string> {
+  if (before.size === 0) return now
+  const seen = new Set(looked)
+  return new Set([...[...before].filter(path => !seen.has(path)), ...now])
 }
 
 function resultOf(outcome: SweepOutcome): Omit<Refreshed, keyof Assessment> {

@@ -14,8 +14,8 @@ export interface Notes {
   set(head: NoteHead, what?: string): void
   toggle(head: NoteHead, is: boolean): void
   clear(head: NoteHead): void
-  /** Notes of the last sweep, which replace those of the one before. */
-  sweep(notes: readonly string[]): void
+  /** Notes of the last sweep. `isPartial`: it looked at a few files only, so those of the one before still hold. */
+  sweep(notes: readonly string[], isPartial: boolean): void
   list(): readonly string[]
 }
 
@@ -36,8 +36,8 @@ export function createNotes(more: () => readonly string[] = () => []): Notes {
     clear: head => {
       standing.delete(head)
     },
-    sweep: fresh => {
-      ofSweep = fresh
+    sweep: (fresh, isPartial) => {
+      ofSweep = isPartial ? [...new Set([...ofSweep, ...fresh])] : fresh
     },
     list() {
       const lines = [...standing].flatMap(([head, whats]) => [...whats].map(what => lineOf(head, what)))

@@ -153,6 +153,38 @@ describe('a sweep', () => {
     expect(degraded).toEqual(['unreadable child: d.md'])
   })
 
+  it('K21: documents of a folder that cannot be looked into stay as they are known', async () => {
+    const world = keelWorld({ 'a.md': 'alpha\n', 'sub/d.md': child('a.md'), 'e.md': child('a.md') })
+    await world.stamp()
+    const real = nodeFiles()
+    let isClosed = false
+    const refuse = (path: string) => {
+      if (isClosed && path.includes('/sub')) throw new OutriggerError('FILES_UNREADABLE', 'no', { exit: 3 })
+    }
+    const files: Files = {
+      ...real,
+      list(folder) {
+        refuse(folder)
+        return real.list(folder)
+      },
+      lstat(path) {
+        refuse(path)
+        return real.lstat(path)
+      },
+    }
+    const keel = await world.open({ files })
+    await keel.refresh({ kind: 'full' })
+    isClosed = true
+    for (const scope of [{ kind: 'full' }, { kind: 'files', paths: ['e.md'] }, { kind: 'known' }] as const) {
+      const { edges, degraded } = await keel.refresh(scope)
+      expect(edges.map(edge => [stateLine(edge), edge.stale])).toEqual([
+        ['e.md <- a.md: clean', undefined],
+        ['sub/d.md <- a.md: clean', true],
+      ])
+      expect(degraded[0]).toMatch(/^unreadable child: sub\//)
+    }
+  })
+
   it('K22: without git, and in a repository of SHA-256, the same answers and diffs', async () => {
     for (const kind of ['none', 'sha256']) {
       const world = keelWorld({ 'a.md': 'alpha\n', 'd.md': child('a.md') }, { git: false })
