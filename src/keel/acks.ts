@@ -15,7 +15,7 @@ import type { Ack, Edge, Hex12, SuspectReason } from './types.ts'
 const ackable: ReadonlySet<SuspectReason> = new Set(['changed', 'stamp-removed', 'bad-stamp', 'needs-reason', 'needs-person'])
 
 /** Something is left to do that an acknowledgement does. */
-export function canBeAcked(edge: Edge): boolean {
+function canBeAcked(edge: Edge): boolean {
   if (edge.current === null) return false
   if (edge.state === 'suspect') return edge.reason !== null && ackable.has(edge.reason)
   return edge.state === 'pending-stamp' || edge.state === 'ok-requested'
@@ -129,7 +129,7 @@ async function change(store: Store, session: string, next: (known: readonly Ack[
 }
 
 /** Records that do not have the form are left out: an acknowledgement can be given again. */
-export function decodeAcks(json: Json): readonly Ack[] {
+function decodeAcks(json: Json): readonly Ack[] {
   if (typeof json !== 'object' || json === null || !('acks' in json)) return []
   const { acks } = json as { readonly acks: Json }
   return Array.isArray(acks) ? (acks as readonly Json[]).flatMap(decodeAck) : []

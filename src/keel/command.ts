@@ -141,7 +141,7 @@ function source(edge: Edge): string {
 }
 
 /** How long ago, in the largest unit that fits. */
-export function age(now: number, since: string): string {
+function age(now: number, since: string): string {
   const ms = now - Date.parse(since)
   if (!(ms >= 60_000)) return 'since just now'
   const minutes = Math.floor(ms / 60_000)

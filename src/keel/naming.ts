@@ -3,7 +3,7 @@ import { oneLine } from '../text/data.ts'
 import type { Edge, SuspectKey } from './types.ts'
 
 /** Longest name of a file, heading or reference in a message, in UTF-16 units. */
-export const maxNameChars = 120
+const maxNameChars = 120
 
 /** `ref[#anchor]`; wikilinks keep their brackets: `[[name]]#anchor`. */
 export function sourceName(edge: Pick<Edge, 'kind' | 'ref' | 'anchor'>): string {

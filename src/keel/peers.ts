@@ -8,7 +8,7 @@ import type { Store } from '../ports/store.ts'
 
 const prefix = 'keel/live/'
 /** A session without an event for this long does not count as being at work. */
-export const quietMs: number = 60 * 60_000
+const quietMs = 60 * 60_000
 /** Records older than this are removed. */
 const forgottenMs = 14 * 24 * 60 * 60_000
 

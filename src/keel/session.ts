@@ -9,7 +9,7 @@ import type { Counted } from './messages.ts'
 import type { Ack, Hex12, SuspectKey } from './types.ts'
 
 /** Which half of a turn's beginning is still to come: the two come in either order. */
-export type AwaitedHalf = 'words' | 'start' | null
+type AwaitedHalf = 'words' | 'start' | null
 
 export interface OpenTurn {
   /** The host's number once it is known. */

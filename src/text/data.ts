@@ -25,7 +25,7 @@ export function fence(text: string, info: string, options: FenceOptions = {}): s
 }
 
 /** Length of the longest run of one sign. */
-export function longestRun(text: string, sign: string): number {
+function longestRun(text: string, sign: string): number {
   let longest = 0
   let run = 0
   for (const character of text) {

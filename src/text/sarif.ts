@@ -3,7 +3,7 @@
  * read it. Pure.
  */
 
-export interface SarifRegion {
+interface SarifRegion {
   /** From 1. */
   readonly startLine: number
   readonly startColumn?: number

@@ -14,7 +14,6 @@ import type { ScanOutput, StampOutput } from '../verbs/stamp.ts'
 import type { StatusOutput, SwitchOutput } from '../verbs/status.ts'
 import type { WatchOutput } from '../verbs/watch.ts'
 import type { DiffOutput, WhyOutput } from '../verbs/why.ts'
-import { reasons, todoOf, unverifiedStates } from './reasons.ts'
 
 export { checkText } from './check-text.ts'
 
@@ -219,16 +218,11 @@ export function watchText({ event, at, edge, note, children, suspects }: WatchOu
 }
 
 /** `path:line:column`, which terminals and editors open. */
-export function placeOf(edge: Pick<Edge, 'child' | 'line' | 'column'>): string {
+function placeOf(edge: Pick<Edge, 'child' | 'line' | 'column'>): string {
   return `${shown(edge.child)}:${edge.line}:${edge.column}`
 }
 
-export function todoFor(edge: Edge): string {
-  const text = edge.reason === null ? unverifiedStates.get(edge.state) : reasons[edge.reason]
-  return text === undefined ? '' : todoOf(text, edge.child, sourceName(edge))
-}
-
-export function count(n: number, word: string): string {
+function count(n: number, word: string): string {
   return `${n} ${word}${n === 1 ? '' : 's'}`
 }
 

@@ -39,7 +39,7 @@ export interface CheckInput {
   readonly out?: string
 }
 
-export type Verdict = 'clean' | 'unverified' | 'suspect'
+type Verdict = 'clean' | 'unverified' | 'suspect'
 
 export interface CheckSummary {
   readonly children: number

@@ -16,9 +16,9 @@ export interface GraphInput {
   readonly out?: string
 }
 
-export type NodeState = 'clean' | 'unverified' | 'chain' | 'suspect'
+type NodeState = 'clean' | 'unverified' | 'chain' | 'suspect'
 
-export interface GraphNode {
+interface GraphNode {
   /** Path, or the reference when it names no file. */
   readonly id: string
   readonly child: boolean
@@ -27,7 +27,7 @@ export interface GraphNode {
   readonly missing: boolean
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   readonly id: string
   readonly from: string
   readonly to: string

@@ -65,7 +65,7 @@ function isAbout({ child, source }: JournalRecord | LegacyRecord, path: string):
 const units = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
 
 /** ms since the epoch. */
-export function timeOf(text: string, now: number): number {
+function timeOf(text: string, now: number): number {
   const age = /^(\d{1,6})([dhm])$/.exec(text)
   if (age !== null) return now - Number(age[1]) * units[age[2] as keyof typeof units]
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
