@@ -20,6 +20,9 @@ const mayImport: Record<string, readonly string[]> = {
 const folderOf = (path: string) => path.split('/')[1]!
 const files = globSync('src/*/**/*.ts').filter(file => folderOf(file) in mayImport)
 
+/** The child process that runs cells: a program of its own, started by `node/`, which shares no memory with an engine. */
+const isProgram = (file: string) => file.startsWith('src/repl/worker/')
+
 describe('imports', () => {
   it.each(files)('of %s point upward, and not at the machine', file => {
     const specifiers = [...readFileSync(file, 'utf8').matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(match => match[1]!)
@@ -27,8 +30,13 @@ describe('imports', () => {
     const wrong = specifiers.filter(specifier =>
       specifier.startsWith('.')
         ? !allowed.includes(folderOf(join(dirname(file), specifier)))
-        : specifier.startsWith('node:') && !pure.includes(specifier),
+        : specifier.startsWith('node:') && !pure.includes(specifier) && !isProgram(file),
     )
+    expect(wrong).toEqual([])
+  })
+
+  it('of the worker program are its own: no other file runs its code', () => {
+    const wrong = files.filter(file => !isProgram(file) && readFileSync(file, 'utf8').match(/from '[^']*\/worker\/(?!protocol)/))
     expect(wrong).toEqual([])
   })
 
