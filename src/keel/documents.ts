@@ -28,14 +28,15 @@ export interface DocumentTable {
   /** The document is known, still the one that was read, and that reading proves its bytes. */
   isCurrent(path: string, stat: FileIdentity): boolean
   set(path: string, stat: FileIdentity | null, role: DocumentRole, isSettled: boolean): void
-  /** Take a row over as it is; `false` when `from` does not have it. */
-  copy(path: string, from: DocumentTable): boolean
   delete(path: string): boolean
+  /** A new listing begins: no row was seen in it. `set` sees its row. */
+  begin(): void
+  /** The row is in the listing; `false` when there is none. */
+  see(path: string): boolean
+  unseen(): readonly string[]
   paths(): readonly string[]
   /** Rows that are left, without gaps. */
   columns(): DocumentColumns
-  /** One row's values, for `copy`. */
-  row(path: string): Row | undefined
 }
 
 interface Row {
@@ -65,6 +66,9 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
   for (const [index, path] of start.paths.entries()) indexOf.set(path, index)
   let rows = start
   let used = start.paths.length
+  /** Number of the listing that a row was last seen in. */
+  let seenIn = new Uint32Array(Math.max(capacity, start.flags.length))
+  let listing = 0
   if (capacity > rows.flags.length) rows = grown(rows, capacity)
 
   const table: DocumentTable = {
@@ -92,12 +96,16 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
       const flags = roles.indexOf(role) | (isSettled && stat !== null ? settledFlag : 0)
       put(path, stat === null ? { ...nowhere, flags } : { ...stat, flags })
     },
-    copy(path, from) {
-      const row = from.row(path)
-      if (row !== undefined) put(path, row)
-      return row !== undefined
-    },
     delete: path => indexOf.delete(path),
+    begin() {
+      listing += 1
+    },
+    see(path) {
+      const at = indexOf.get(path)
+      if (at !== undefined) seenIn[at] = listing
+      return at !== undefined
+    },
+    unseen: () => [...indexOf].filter(([, at]) => seenIn[at] !== listing).map(([path]) => path),
     paths: () => [...indexOf.keys()],
     columns() {
       const kept = [...indexOf.values()]
@@ -112,18 +120,6 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
       })
       return packed
     },
-    row(path) {
-      const at = indexOf.get(path)
-      if (at === undefined) return undefined
-      return {
-        device: rows.device[at]!,
-        inode: rows.inode[at]!,
-        mtimeNs: rows.mtimeNs[at]!,
-        ctimeNs: rows.ctimeNs[at]!,
-        size: rows.size[at]!,
-        flags: rows.flags[at]!,
-      }
-    },
   }
   return table
 
@@ -132,7 +128,12 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     if (at === undefined) {
       at = used
       used += 1
-      if (used > rows.flags.length) rows = grown(rows, Math.max(64, 2 * used))
+      if (used > rows.flags.length) {
+        rows = grown(rows, Math.max(64, 2 * used))
+        const more = new Uint32Array(rows.flags.length)
+        more.set(seenIn)
+        seenIn = more
+      }
       indexOf.set(path, at)
     }
     rows.device[at] = BigInt.asUintN(64, row.device)
@@ -141,6 +142,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     rows.ctimeNs[at] = row.ctimeNs
     rows.size[at] = row.size
     rows.flags[at] = row.flags
+    seenIn[at] = listing
   }
 }
 

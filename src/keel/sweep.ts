@@ -9,11 +9,11 @@
 import { OutriggerError } from '../errors.ts'
 import type { Files } from '../ports/files.ts'
 import { mightDeclare } from './child.ts'
-import { createDocumentTable, type DocumentRole, emptyColumns } from './documents.ts'
+import type { DocumentRole } from './documents.ts'
 import { edgeId } from './edge-id.ts'
 import { readAsFile } from './entry.ts'
 import { identityOf, isSameFile, isSettled, machineNow } from './freshness.ts'
-import { isDocumentName, type Listed, listDocuments } from './listing.ts'
+import { isDocumentName, type Listed, type Listing, listDocuments } from './listing.ts'
 import type { ChildRecord, EdgeSlot, Memory, TargetRecord, Uses } from './memory.ts'
 import type { Pace } from './pace.ts'
 import { readChild } from './read-child.ts'
@@ -155,8 +155,8 @@ class Sweep {
     const memory = this.#memory
     const listing = listDocuments(files, root, config, () => this.#options.signal?.aborted !== true)
     if (JSON.stringify(listing.locals) !== JSON.stringify(memory.locals)) this.#changed(() => (memory.locals = listing.locals))
-    const before = memory.documents
-    memory.documents = createDocumentTable(emptyColumns(), listing.documents.length)
+    const { documents } = memory
+    documents.begin()
     const listed = this.#unfinishedFirst(listing.documents, document => document.path)
     this.#total += listed.length
     this.#pace.begin()
@@ -165,24 +165,24 @@ class Sweep {
       done += 1
       if (done % 500 === 0) this.#options.progress?.('documents', done, listed.length)
       if (this.#pace.isOver()) {
-        if (memory.documents.copy(document.path, before) || !before.has(document.path)) this.#skip(document.path)
+        documents.see(document.path)
+        this.#skip(document.path)
         continue
       }
-      this.#listedDocument(document, before, listing.zones)
+      this.#listedDocument(document, listing.zones)
       const rest = this.#pace.rest()
       if (rest !== undefined) await rest
     }
-    this.#keepUnlisted(before, listing.isComplete, listing.unreadable)
-    for (const path of memory.children.keys()) if (memory.documents.role(path) !== 'child') this.#drop(path)
-    if (before.size !== memory.documents.size) this.#isChanged = true
+    this.#leaveOut(listing)
+    for (const child of memory.children.values()) if (documents.role(child.path) !== 'child') this.#forget(child)
   }
 
-  #listedDocument(document: Listed, before: Memory['documents'], zones: Zones): void {
+  #listedDocument(document: Listed, zones: Zones): void {
     const { path, isLink } = document
     const { documents } = this.#memory
     if (zones.of(path) === 'frozen') {
-      documents.set(path, null, 'unread', false)
-      if (before.role(path) !== 'unread') this.#isChanged = true
+      if (documents.role(path) !== 'unread') this.#changed(() => documents.set(path, null, 'unread', false))
+      documents.see(path)
       return
     }
     let stat: ReturnType<Files['stat']>
@@ -190,34 +190,29 @@ class Sweep {
       stat = isLink ? this.#deps.files.stat(this.#absolute(path)) : this.#deps.files.lstat(this.#absolute(path))
     } catch {
       // The folder can be listed but not looked into.
-      documents.copy(path, before)
       this.#cannotRead(path)
       return
     }
     if (stat === undefined || stat.kind !== 'file') return
-    if (!isLink && !this.#ignoresCache && before.isCurrent(path, stat)) {
-      const role = before.role(path)!
-      if (role !== 'child' || this.#memory.children.has(path)) {
-        documents.set(path, stat, role, true)
+    if (!isLink && !this.#ignoresCache && documents.isCurrent(path, stat)) {
+      if (documents.role(path) !== 'child' || this.#memory.children.has(path)) {
+        documents.see(path)
         return
       }
     }
-    if (!before.has(path)) this.#isChanged = true
-    documents.copy(path, before)
     this.#readDocument(document, stat)
   }
 
-  /** Rows of what a walk could not reach stay. */
-  #keepUnlisted(before: Memory['documents'], isComplete: boolean, unreadable: readonly string[]): void {
+  /** Rows that the walk did not come by go, but for those that it could not reach. */
+  #leaveOut({ isComplete, unreadable }: Listing): void {
     for (const folder of unreadable) this.#notes.add(`unreadable child: ${folder}/`)
-    if (isComplete && unreadable.length === 0) return
     const isUnreached = (path: string) =>
       !isComplete || unreadable.some(folder => folder === '.' || path.startsWith(`${folder}/`))
-    for (const path of before.paths()) {
-      if (this.#memory.documents.has(path) || !isUnreached(path)) continue
-      this.#memory.documents.copy(path, before)
-      this.#stale.add(path)
-      if (!isComplete) this.#unfinished.add(path)
+    for (const path of this.#memory.documents.unseen()) {
+      if (isUnreached(path)) {
+        this.#stale.add(path)
+        if (!isComplete) this.#unfinished.add(path)
+      } else this.#drop(path)
     }
   }
 
@@ -259,6 +254,7 @@ class Sweep {
   #cannotRead(path: string): void {
     this.#notes.add(`unreadable child: ${path}`)
     this.#stale.add(path)
+    this.#memory.documents.see(path)
   }
 
   /** No time: the record stays as it is. */
