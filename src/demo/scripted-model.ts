@@ -169,7 +169,7 @@ function sendJson(answer: http.ServerResponse, status: number, value: unknown): 
 }
 
 /** The text of one message as the model sees it. */
-export function textOf(message: WireMessage): string {
+function textOf(message: WireMessage): string {
   if (typeof message.content === 'string') return message.content
   return (message.content ?? []).map(block => block.text ?? '').join('')
 }

@@ -35,7 +35,7 @@ function failed(error: unknown): Reply {
 }
 
 /** Who asks when a person typed a command. */
-export function personCaller(project: Project, session: string, signal: AbortSignal): Caller {
+function personCaller(project: Project, session: string, signal: AbortSignal): Caller {
   return { door: 'dsh', actor: project.actor('person'), session, signal, progress: () => {} }
 }
 

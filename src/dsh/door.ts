@@ -35,7 +35,7 @@ export const dshDoor: Door = {
 }
 
 /** A call inside a program cannot carry context by itself: it waits for the call of the model around it. */
-export const nestedDoor: Door = { ...dshDoor, contextAt: new Set() }
+const nestedDoor: Door = { ...dshDoor, contextAt: new Set() }
 
 /** Rows of the log that are looked at; all others are the most, a row for every few words. */
 const heard: ReadonlySet<string> = new Set([

@@ -181,6 +181,31 @@ describe('a person', () => {
   })
 })
 
+describe('a helper agent', () => {
+  it('is told of what it moved; the main agent is held for it, and nobody else has a session', async () => {
+    const repository = stamped()
+    const { code, requests } = await session(repository, [
+      {
+        calls: [{ name: 'subagent', args: { description: 'Change it', prompt: 'Change the source.', run_in_background: false } }],
+      },
+      readSource,
+      editSource,
+      { text: 'Changed, says the helper.' },
+      { text: 'Done.' },
+      acknowledge,
+      { text: 'Reviewed.' },
+    ])
+    expect(code).toBe(0)
+    expect(requests).toHaveLength(7)
+    expect(requests.map(request => ours(request).length)).toEqual([0, 0, 0, 1, 0, 1, 1])
+    expect(ours(requests[3])[0]).toMatch(/^keel: src\/retry\.ts changed; /)
+    expect(ours(requests[5])[0]).toMatch(/^keel: before you finish: /)
+    expect(JSON.parse(await repository.outrigger('keel', 'check', '--json'))).toMatchObject({ verdict: 'clean' })
+    const ledger = (await repository.outrigger('ledger', '--json')).split('\n').filter(Boolean)
+    expect(new Set(ledger.map(line => JSON.parse(line).session).filter(Boolean)).size).toBe(1)
+  })
+})
+
 describe('a compaction', () => {
   it('takes what was said out of the context, so what is behind is said again', async () => {
     const repository = stamped()
