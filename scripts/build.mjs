@@ -26,6 +26,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node22.19',
   external: ['@deepseek-ai/*'],
+  plugins: [lighterForms()],
   chunkNames: 'chunks/[name]-[hash]',
   metafile: true,
   legalComments: 'none',
@@ -53,6 +54,23 @@ function putInPlace() {
   if (existsSync(dist)) renameSync(dist, old)
   renameSync(out, dist)
   rmSync(old, { recursive: true, force: true })
+}
+
+/** Forms of the same libraries that load faster: yaml as modules, entities without its encoder's tables. */
+function lighterForms() {
+  const forms = { yaml: 'browser/index.js', entities: 'lib/decode.js' }
+  return {
+    name: 'lighter-forms',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^(yaml|entities)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+        if (pluginData === 'whole') return undefined
+        const whole = await bundler.resolve(path, { resolveDir, kind, pluginData: 'whole' })
+        const folder = whole.path.slice(0, whole.path.lastIndexOf(`node_modules/${path}/`) + `node_modules/${path}/`.length)
+        const form = join(folder, forms[path])
+        return existsSync(form) ? { path: form } : whole
+      })
+    },
+  }
 }
 
 /** The licences of the bundled libraries travel with them. */
