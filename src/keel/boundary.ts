@@ -227,6 +227,7 @@ async function keepCopies(core: Core, plan: Plan, stamped: readonly Stamped[]): 
     const parsed = parsedDocument(target, bytes)
     const opened = openTarget(bytes, target, parsed)
     for (const edge of group) {
+      await prepareAnchor(target, edge.anchor)
       const view = opened.view(edge.anchor)
       if (view.kind !== 'found') continue
       const result = await core.baseline().put(view.ids.norm, normOf(bytes, target, view, parsed), inUse)
