@@ -2,7 +2,8 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
-import { errorDocument, OutriggerError } from '../errors.ts'
+import { errorText } from '../cli/print.ts'
+import { OutriggerError } from '../errors.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Caller } from '../session/operation.ts'
@@ -29,10 +30,7 @@ export function registerCommand(
   })
 }
 
-function failed(error: unknown): Reply {
-  const { code, message, hint } = errorDocument(error).error
-  return { ok: false, text: [`${code}: ${message}`, ...(hint === undefined ? [] : [`what to do: ${hint}`])].join('\n') }
-}
+const failed = (error: unknown): Reply => ({ ok: false, text: errorText(error).trimEnd() })
 
 /** Who asks when a person typed a command. */
 function personCaller(project: Project, session: string, signal: AbortSignal): Caller {

@@ -8,12 +8,12 @@ import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-commands'
 import { registerDoctorCommand } from './commands.ts'
 import { listen } from './listeners.ts'
-import { openLive } from './open.ts'
+import { opener } from './open.ts'
 
 export const name = 'outrigger'
 export const inject: string[] = ['agents', 'sessions', 'tools', 'commands']
 
 export function apply(ctx: Context): void {
-  listen(ctx, openLive)
+  listen(ctx, opener)
   registerDoctorCommand(ctx)
 }

@@ -4,12 +4,12 @@ import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-tools'
 import { createDoor, type DoorHost } from './door.ts'
-import { createDshRuntime, type OpenLive } from './runtime.ts'
+import { createDshRuntime, type Opener } from './runtime.ts'
 
-/** @param open - opens a session's project. */
-export function listen(ctx: Context, open: OpenLive): void {
+/** @param opener - opens a session's project. */
+export function listen(ctx: Context, opener: Opener): void {
   const host = hostOf(ctx)
-  const runtime = createDshRuntime(open)
+  const runtime = createDshRuntime(opener)
   const door = createDoor(runtime, host)
   ctx.provide('outrigger', { ...runtime, live: door.live })
   ctx.effect(() => () => {

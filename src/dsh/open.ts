@@ -1,16 +1,26 @@
 /** Opens the project of a session's folder and composes its engines, as the host's process needs it. */
+import { resolve } from 'node:path'
 import { OutriggerError } from '../errors.ts'
+import { nodeFiles } from '../node/files.ts'
 import { openProject } from '../node/open.ts'
 import { systemTimers } from '../node/timers.ts'
 import { createOutrigger } from '../runtime/outrigger.ts'
+import { findRoot } from '../runtime/places.ts'
 import type { Project } from '../runtime/project.ts'
+import type { Action } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
 import { dshDoor } from './door.ts'
-import type { EngineRow, OpenLive } from './runtime.ts'
+import type { EngineRow, LiveProject, Opener } from './runtime.ts'
 
-export const openLive: OpenLive = async (cwd, rows, deliver) => {
+export const opener: Opener = { rootOf: cwd => findRoot(nodeFiles(), resolve(cwd)), open: openLive }
+
+async function openLive(
+  root: string,
+  rows: readonly EngineRow[],
+  deliver: (session: string, actions: readonly Action[]) => void,
+): Promise<LiveProject> {
   const overrides = rows.map(row => ({ from: 'host' as const, section: row.name, values: row.settings() }))
-  const project = await openProject({ cwd, env: process.env, door: 'dsh', isTerminal: false, overrides })
+  const project = await openProject({ cwd: root, env: process.env, door: 'dsh', isTerminal: false, overrides })
   const { engines, faults } = await enginesOf(project, rows)
   const outrigger = createOutrigger({
     root: project.root,

@@ -31,12 +31,16 @@ export interface LiveProject {
   readonly faults: readonly string[]
 }
 
-/** Opens the project of a folder with the engines that are switched on. */
-export type OpenLive = (
-  cwd: string,
-  rows: readonly EngineRow[],
-  deliver: (session: string, actions: readonly Action[]) => void,
-) => Promise<LiveProject>
+export interface Opener {
+  /** Root of the project that a folder belongs to. */
+  rootOf(cwd: string): string
+  /** Open a project with the engines that are switched on. */
+  open(
+    root: string,
+    rows: readonly EngineRow[],
+    deliver: (session: string, actions: readonly Action[]) => void,
+  ): Promise<LiveProject>
+}
 
 export interface DshRuntime {
   /** Switch an engine on. The answer switches it off again. */
@@ -57,8 +61,9 @@ export interface DshService extends DshRuntime {
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
 }
 
-export function createDshRuntime(open: OpenLive): DshRuntime {
+export function createDshRuntime(opener: Opener): DshRuntime {
   const rows = new Map<EngineName, EngineRow>()
+  /** By root: sessions in different folders of a project share its runtime. */
   const live = new Map<string, Promise<LiveProject>>()
   let take: (session: string, actions: readonly Action[]) => void = () => {}
 
@@ -85,11 +90,12 @@ export function createDshRuntime(open: OpenLive): DshRuntime {
     isOn: name => rows.has(name),
     changed: close,
     of: cwd => {
-      const known = live.get(cwd)
+      const root = opener.rootOf(cwd)
+      const known = live.get(root)
       if (known !== undefined) return known
-      const opened = open(cwd, [...rows.values()], (session, actions) => take(session, actions))
-      live.set(cwd, opened)
-      opened.catch(() => live.delete(cwd))
+      const opened = opener.open(root, [...rows.values()], (session, actions) => take(session, actions))
+      live.set(root, opened)
+      opened.catch(() => live.delete(root))
       return opened
     },
     onDeliver: next => {

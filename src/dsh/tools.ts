@@ -5,7 +5,9 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { JsonValue, ToolDefinition } from '@deepseek-ai/dsh-tools'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { OutriggerError } from '../errors.ts'
+import { answerOf, refusalOf, toolOf, toolSchema } from '../mcp/tools.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import type { AnyOperation, Caller, FieldSchema } from '../session/operation.ts'
 
@@ -23,18 +25,14 @@ export function registerTools(ctx: Context, table: readonly AnyOperation[]): voi
 function definitionOf(ctx: Context, operation: AnyOperation, tool: string): ToolDefinition {
   return {
     name: tool,
-    description: operation.guidance === undefined ? operation.summary : `${operation.summary}\n\n${operation.guidance}`,
+    description: toolOf(operation).description ?? '',
     parameters: parametersOf(operation),
     output: {
       schema: { type: 'object', description: `the document outrigger.${operation.name}/1` },
-      render: (args, value) => [{ type: 'text', text: operation.render(value, operation.decode(args)) }],
+      render: (args, value) => [{ type: 'text', text: textOf(answerOf(operation, value, operation.decode(args))) }],
       presentationMeta: (_args, value) => value,
     },
-    execute: async (args, exec) => {
-      if (exec.agent === undefined)
-        throw new OutriggerError('DSH_NO_SESSION', `${tool} was called outside of a session`, { hint: 'call it in a session' })
-      return runOperation(ctx, operation, args, exec.agent, exec.signal).catch(withHint)
-    },
+    execute: (args, exec) => runOperation(ctx, operation, args, exec.agent, exec.signal).catch(refuse),
   }
 }
 
@@ -42,34 +40,39 @@ async function runOperation(
   ctx: Context,
   operation: AnyOperation,
   args: unknown,
-  agent: Agent,
+  agent: Agent | undefined,
   signal: AbortSignal,
 ): Promise<JsonValue> {
+  if (agent === undefined) {
+    const why = `${operation.tool} was called outside of a session`
+    throw new OutriggerError('DSH_NO_SESSION', why, { hint: 'call it in a session' })
+  }
   const { project, outrigger, session } = await ctx.outrigger.live(agent)
   const own = operationsOf(project).find(other => other.name === operation.name) ?? operation
   const caller: Caller = { door: 'dsh', actor: project.actor('agent'), session, signal, progress: () => {} }
   const input: unknown = own.decode(args)
   const output: unknown = await outrigger.enqueue(session, () => own.run(input, caller))
-  return asJson({ schema: `outrigger.${operation.name}/1`, ...(output as object) })
+  // The host takes nothing but lossless JSON: fields that are `undefined` fall away as they do in `--json`.
+  return JSON.parse(JSON.stringify(answerOf(own, output, input).structuredContent)) as JsonValue
 }
 
-/** The host takes nothing but lossless JSON: fields that are `undefined` fall away as they do in `--json`. */
-const asJson = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue
-
-/** The host shows the model an error's message only; the way out stands in the hint. */
-function withHint(error: unknown): never {
-  if (!(error instanceof OutriggerError) || error.hint === undefined) throw error
-  throw new OutriggerError(error.code, `${error.code}: ${error.message}. ${error.hint}`, { cause: error })
+/** The host shows the model an error's message only: code, message and the way out go into it. */
+function refuse(error: unknown): never {
+  if (!(error instanceof OutriggerError)) throw error
+  throw new OutriggerError(error.code, textOf(refusalOf(error)), { cause: error })
 }
 
-/** What a tool offers of an operation's input: everything but output formats and files to write. */
+function textOf(answer: CallToolResult): string {
+  return answer.content.map(block => (block.type === 'text' ? block.text : '')).join('')
+}
+
+/** The tool's input, in the words that the host's code mode can type. */
 function parametersOf(operation: AnyOperation): Record<string, unknown> {
-  const left = new Set(operation.cliOnly ?? [])
-  const fields = Object.entries(operation.input.properties).filter(([key]) => !left.has(key))
+  const { properties, required } = toolSchema(operation)
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([key, field]) => [key, hostField(field)])),
-    required: (operation.input.required ?? []).filter(key => !left.has(key)),
+    properties: Object.fromEntries(Object.entries(properties).map(([key, field]) => [key, hostField(field)])),
+    required: required ?? [],
     additionalProperties: false,
   }
 }

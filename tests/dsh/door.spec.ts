@@ -40,7 +40,7 @@ async function boot(recording: Recording, script: AnswerScript, mode?: object): 
   const door = {
     name: 'door',
     inject: ['agents', 'sessions', 'tools', 'commands'],
-    apply: (ctx: Context) => listen(ctx, recording.open),
+    apply: (ctx: Context) => listen(ctx, recording.opener),
   }
   harness = await bootLoop({
     script,
@@ -237,7 +237,13 @@ describe('a fault of ours', () => {
     const recording = createRecording(root)
     const warnings: string[] = []
     const { ctx, create, adapter } = await boot(
-      { ...recording, open: async () => Promise.reject(Object.assign(new Error('broken'), { code: 'STORE_DAMAGED' })) },
+      {
+        ...recording,
+        opener: {
+          rootOf: cwd => cwd,
+          open: async () => Promise.reject(Object.assign(new Error('broken'), { code: 'STORE_DAMAGED' })),
+        },
+      },
       [call(['write', { file_path: 'a.md' }]), text('ok')],
     )
     ctx.logger.exporter({ levels: { default: 3 }, export: message => warnings.push(String(message.args[0])) })

@@ -119,6 +119,24 @@ describe('a session', () => {
   })
 })
 
+describe('two sessions', () => {
+  it('in different folders of a project share its runtime; each is told by itself', async () => {
+    const root = project()
+    mkdirSync(join(root, 'docs'))
+    const { ctx, create, adapter } = await boot(root, [text('ok'), text('ok'), text('ok'), text('ok')], { hold: 'off' })
+    const [first, second] = [await create('s1'), await create('s2', { cwd: join(root, 'docs') })]
+    await say(first, 'hello')
+    await say(second, 'hello')
+    const [one, two] = [await ctx.outrigger.live(first), await ctx.outrigger.live(second)]
+    expect(two.project).toBe(one.project)
+    writeFileSync(join(root, 'a.md'), 'beta\n')
+    await say(first, 'again')
+    await say(second, 'again')
+    for (const request of adapter.requests.slice(2))
+      expect(ours(flat(request)).at(-1)).toMatch(/^keel: documents that fell behind since the last turn \(1\)/)
+  })
+})
+
 describe('the host’s settings', () => {
   it('are nearer than the project’s file', async () => {
     const root = project({ 'a.md': 'alpha\n', 'b.md': child, '.outrigger/config.yml': 'keel:\n  stampNew: auto\n' })

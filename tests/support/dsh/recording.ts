@@ -1,6 +1,6 @@
 /** A runtime for tests of the door alone: keeps the events and the stop moments, answers with what a test scripts. */
 
-import type { OpenLive } from '../../../src/dsh/runtime.ts'
+import type { Opener } from '../../../src/dsh/runtime.ts'
 import type { Door, Outrigger } from '../../../src/runtime/outrigger.ts'
 import type { Project } from '../../../src/runtime/project.ts'
 import type { Action } from '../../../src/session/actions.ts'
@@ -9,7 +9,7 @@ import { fixedClock } from '../fixed-clock.ts'
 
 export interface Recording {
   readonly events: { readonly event: SessionEvent; readonly door: Door | undefined }[]
-  readonly open: OpenLive
+  readonly opener: Opener
   /** Texts for the model after an event; one message each. */
   answer: (event: SessionEvent, door: Door | undefined) => readonly string[]
   hold: (event: SessionEvent) => string | null
@@ -31,19 +31,22 @@ export function createRecording(root: string): Recording {
     answer: () => [],
     hold: () => null,
     deliver: () => {},
-    open: async (_cwd, _rows, deliver) => {
-      recording.deliver = deliver
-      return {
-        faults: [],
-        project: {
-          root,
-          clock: fixedClock(1_000),
-          config: { refresh: () => false },
-          modes: { set: () => {}, list: () => [] },
-          close: async () => {},
-        } as unknown as Project,
-        outrigger,
-      }
+    opener: {
+      rootOf: cwd => cwd,
+      open: async (_root, _rows, deliver) => {
+        recording.deliver = deliver
+        return {
+          faults: [],
+          project: {
+            root,
+            clock: fixedClock(1_000),
+            config: { refresh: () => false },
+            modes: { set: () => {}, list: () => [] },
+            close: async () => {},
+          } as unknown as Project,
+          outrigger,
+        }
+      },
     },
   }
   const outrigger: Outrigger = {
