@@ -6,13 +6,14 @@
 import { OutriggerError } from '../errors.ts'
 import type { Files, FolderEntry } from '../ports/files.ts'
 import type { KeelConfig } from './types.ts'
-import { createZones, type LocalZones, localZonesName, readLocalZones, type Zones } from './zones.ts'
+import { createZones, type LocalZones, localZonesName, readLocalZones, type Zone, type Zones } from './zones.ts'
 
 export interface Listed {
   /** Project-relative. */
   readonly path: string
   /** A link to a regular file inside the project that is not listed itself. */
   readonly isLink: boolean
+  readonly zone: Zone | null
 }
 
 export interface Listing {
@@ -43,7 +44,7 @@ export function listDocuments(
   accept: (name: string) => boolean = isDocumentName,
 ): Listing {
   const documents: Listed[] = []
-  const links: string[] = []
+  const links: Listed[] = []
   const locals: LocalZones[] = []
   const unreadable: string[] = []
   let zones = createZones(config, locals)
@@ -66,12 +67,16 @@ export function listDocuments(
       zones = createZones(config, locals)
     }
     const prefix = folder === '' ? '' : `${folder}/`
+    const zoneOf = zones.within(folder)
     for (const { name, kind } of entries) {
       if (kind === 'folder') {
         if (zones.enters(folder, name)) folders.push(prefix + name)
-      } else if (kind !== 'other' && accept(name) && zones.enters(folder, name)) {
-        if (kind === 'link') links.push(prefix + name)
-        else documents.push({ path: prefix + name, isLink: false })
+      } else if (kind !== 'other' && accept(name)) {
+        const zone = zoneOf(name)
+        if (zone === 'ignore') continue
+        const listed = { path: prefix + name, isLink: kind === 'link', zone }
+        if (listed.isLink) links.push(listed)
+        else documents.push(listed)
       }
     }
   }
@@ -100,19 +105,18 @@ function localZonesIn(files: Files, root: string, folder: string, entries: reado
   }
 }
 
-function linkedDocuments(files: Files, root: string, links: readonly string[], documents: readonly Listed[]): Listed[] {
+function linkedDocuments(files: Files, root: string, links: readonly Listed[], documents: readonly Listed[]): readonly Listed[] {
   if (links.length === 0) return []
   const realRoot = files.realpath(root) ?? root
   const listed = new Set(documents.map(document => document.path))
-  const counted = links.filter(link => {
+  return links.filter(({ path }) => {
     try {
-      const real = files.realpath(`${root}/${link}`)?.replaceAll('\\', '/')
+      const real = files.realpath(`${root}/${path}`)?.replaceAll('\\', '/')
       const prefix = `${realRoot.replaceAll('\\', '/')}/`
       if (real === undefined || !real.startsWith(prefix) || listed.has(real.slice(prefix.length))) return false
-      return files.stat(`${root}/${link}`)?.kind === 'file'
+      return files.stat(`${root}/${path}`)?.kind === 'file'
     } catch {
       return false // what it leads to may not be looked at
     }
   })
-  return counted.map(path => ({ path, isLink: true }))
 }

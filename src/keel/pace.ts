@@ -18,6 +18,7 @@ export function createPace(budgetMs: number, signal?: AbortSignal): Pace {
   const start = performance.now()
   let floor = start + floorMs
   let rested = start
+  let asked = 0
   return {
     begin() {
       floor = performance.now() + floorMs
@@ -29,7 +30,8 @@ export function createPace(budgetMs: number, signal?: AbortSignal): Pace {
       return now > start + budgetMs && now > floor
     },
     rest() {
-      if (performance.now() - rested < breathEveryMs) return undefined
+      asked += 1
+      if (asked % 8 !== 0 || performance.now() - rested < breathEveryMs) return undefined
       return new Promise(resolve => {
         setImmediate(() => {
           rested = performance.now()

@@ -147,7 +147,7 @@ class Sweep {
       return
     }
     if (look.link === null && documents.isCurrent(path, look.file)) return
-    this.#readDocument({ path, isLink: look.link !== null }, look.file)
+    this.#readDocument(path, look.link !== null, look.file)
   }
 
   async #listedDocuments(): Promise<void> {
@@ -169,7 +169,7 @@ class Sweep {
         this.#skip(document.path)
         continue
       }
-      this.#listedDocument(document, listing.zones)
+      this.#listedDocument(document)
       const rest = this.#pace.rest()
       if (rest !== undefined) await rest
     }
@@ -177,10 +177,10 @@ class Sweep {
     for (const child of memory.children.values()) if (documents.role(child.path) !== 'child') this.#forget(child)
   }
 
-  #listedDocument(document: Listed, zones: Zones): void {
-    const { path, isLink } = document
+  #listedDocument(document: Listed): void {
+    const { path, isLink, zone } = document
     const { documents } = this.#memory
-    if (zones.of(path) === 'frozen') {
+    if (zone === 'frozen') {
       if (documents.role(path) !== 'unread') this.#changed(() => documents.set(path, null, 'unread', false))
       documents.see(path)
       return
@@ -200,7 +200,7 @@ class Sweep {
         return
       }
     }
-    this.#readDocument(document, stat)
+    this.#readDocument(path, isLink, stat)
   }
 
   /** Rows that the walk did not come by go, but for those that it could not reach. */
@@ -216,7 +216,7 @@ class Sweep {
     }
   }
 
-  #readDocument({ path, isLink }: Listed, stat: NonNullable<ReturnType<Files['stat']>>): void {
+  #readDocument(path: string, isLink: boolean, stat: NonNullable<ReturnType<Files['stat']>>): void {
     const { files, config } = this.#deps
     const readAt = machineNow()
     let bytes: Uint8Array

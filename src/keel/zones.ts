@@ -22,6 +22,8 @@ export interface LocalZones {
 export interface Zones {
   /** The first zone, from the root down, that a project-relative path is in; in one segment `ignore` wins, then `frozen`. */
   of(path: string): Zone | null
+  /** The zone of each name in one folder, for many of them. */
+  within(folder: string): (name: string) => Zone | null
   /** Whether a walk enters the folder `name` of `folder`. */
   enters(folder: string, name: string): boolean
   /** The nearest folder at or above `folder` that has local zones; `''` is the root. */
@@ -93,6 +95,11 @@ export function createZones(config: Pick<KeelConfig, 'ignore' | 'frozen' | 'vend
       const slash = path.lastIndexOf('/')
       const folder = slash < 0 ? '' : path.slice(0, slash)
       return zoneOf(folder) ?? zoneOfName(namesIn(folder), path.slice(slash + 1))
+    },
+    within(folder) {
+      const whole = zoneOf(folder)
+      const names = namesIn(folder)
+      return name => whole ?? zoneOfName(names, name)
     },
     enters: (folder, name) => !namesIn(folder).ignore.has(name),
     base: folder => namesIn(folder).base,
