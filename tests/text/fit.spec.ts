@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, fit, list, names } from '../../src/text/fit.ts'
+import { estimateTokens, fit as fitParts, list, names } from '../../src/text/fit.ts'
 
 describe('fitting parts', () => {
   const parts = [
@@ -10,22 +10,22 @@ describe('fitting parts', () => {
   ]
 
   it('changes nothing that fits', () => {
-    expect(fit(parts, { maxChars: 17 })).toEqual({ text: 'headlong texttail', left: [], shortened: [] })
+    expect(fitParts(parts, { maxChars: 17 })).toEqual({ text: 'headlong texttail', left: [], shortened: [] })
   })
 
   it('shortens before it leaves anything out', () => {
-    expect(fit(parts, { maxChars: 16 })).toEqual({ text: 'headlttail', left: [], shortened: [parts[1]] })
+    expect(fitParts(parts, { maxChars: 16 })).toEqual({ text: 'headlttail', left: [], shortened: [parts[1]] })
   })
 
   it('leaves out by rank, the highest first', () => {
-    expect(fit(parts, { maxChars: 9 })).toMatchObject({ text: 'headlt', left: [parts[2]] })
-    expect(fit(parts, { maxChars: 4 })).toMatchObject({ text: 'head', left: [parts[1], parts[2]] })
+    expect(fitParts(parts, { maxChars: 9 })).toMatchObject({ text: 'headlt', left: [parts[2]] })
+    expect(fitParts(parts, { maxChars: 4 })).toMatchObject({ text: 'head', left: [parts[1], parts[2]] })
   })
 
   it('keeps a limit of tokens as well', () => {
     expect(estimateTokens('1234567')).toBe(2)
     expect(
-      fit(
+      fitParts(
         [
           { text: 'ééé', rank: 0 },
           { text: 'abc', rank: 1 },
@@ -39,7 +39,7 @@ describe('fitting parts', () => {
     const part = fc.record({ text: fc.string(), rank: fc.nat(3) })
     fc.assert(
       fc.property(fc.array(part), fc.nat(60), (some, maxChars) => {
-        expect(fit(some, { maxChars }).text.length).toBeLessThanOrEqual(maxChars)
+        expect(fitParts(some, { maxChars }).text.length).toBeLessThanOrEqual(maxChars)
       }),
     )
   })
