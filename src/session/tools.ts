@@ -77,8 +77,6 @@ function endOf(name: string, separator: string): number {
 
 export const isShell = (tool: string): boolean => shells.has(tool)
 
-export const isOwnTool = (tool: string): boolean => ownTools.has(tool)
-
 /** May this tool (canonical name) change files? An unknown one may. */
 export function mayWrite(tool: string): boolean {
   if (ownTools.has(tool)) return ownWriters.has(tool)
