@@ -223,6 +223,11 @@ describe('a graph', () => {
     )
   })
 
+  it('as a page has a script that parses', async () => {
+    const script = /<script>([\s\S]*)<\/script>/.exec(htmlGraph(await graph([['a.md', 'b.md']])))![1]!
+    expect(() => new Function(script)).not.toThrow()
+  })
+
   it('is narrowed to what hangs together with a file', async () => {
     const sources = (...list: string[]): string => `---\nsources: [${list.join(', ')}]\n---\n`
     const made = world({ 'a.md': 'a\n', 'b.md': sources('a.md'), 'c.md': sources('b.md', 'x.md'), 'x.md': 'x\n' })

@@ -70,6 +70,7 @@ async function prompt(moment: Moment, opens: OpenTurn | null): Promise<void> {
     moment.state = openTurn(moment.state, opens, look.keys)
     await moment.markLive()
   }
+  if (!moment.keel.config.tell) return
   const parts: string[] = []
   const said: { -readonly [K in keyof Said]?: Said[K] } = {}
   const room = (): number => moment.context.chars - parts.reduce((sum, part) => sum + part.length + 2, 0)

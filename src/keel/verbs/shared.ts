@@ -22,7 +22,7 @@ export function isOn(keel: KeelProject): boolean {
 }
 
 /** Run a verb in its turn on the project. */
-export function inTurn<T>(verbs: KeelVerbs, run: (keel: KeelProject, deps: KeelDeps) => Promise<T>): Promise<T> {
+export async function inTurn<T>(verbs: KeelVerbs, run: (keel: KeelProject, deps: KeelDeps) => Promise<T>): Promise<T> {
   const keel = verbs.keel()
   return exclusive(keel, () => run(keel, verbs.deps()))
 }
