@@ -144,6 +144,9 @@ describe('check', () => {
     expect((await made.json('check', '--changed', 'other.md')).json.summary).toMatchObject({ suspect: 0, outOfRange: 1 })
     made.commit('all of it')
     expect((await made.json('check', '--since', 'HEAD')).json.summary).toMatchObject({ suspect: 0, outOfRange: 1 })
+    made.write('docs/new.md', child('gone.md'))
+    expect((await made.json('check', '--since', 'HEAD')).json.suspects).toMatchObject([{ child: 'docs/new.md' }])
+    made.remove('docs/new.md')
     made.write('guide.md', 'else\n')
     expect((await made.json('check', '--since', 'HEAD')).json.summary).toMatchObject({ suspect: 1, outOfRange: 0 })
     expect(await made.json('check', '--since', 'nonsense')).toMatchObject({

@@ -6,6 +6,7 @@ import type { Store } from '../../ports/store.ts'
 import type { Action } from '../../session/actions.ts'
 import type { LedgerLine, Step, StepContext } from '../../session/engine.ts'
 import type { SessionEvent } from '../../session/events.ts'
+import { cutEnd } from '../../text/data.ts'
 import { dropAcks, pendingAcks } from '../acks.ts'
 import type { KeelDeps } from '../deps.ts'
 import { type Look, lookAt, remember } from '../look.ts'
@@ -125,7 +126,7 @@ export class Moment {
       return
     }
     const id = this.context.newId()
-    this.actions.push({ kind: 'add-context', id, engine: 'keel', text, summary: summary.slice(0, 120) })
+    this.actions.push({ kind: 'add-context', id, engine: 'keel', text, summary: cutEnd(summary, 120) })
     this.state = say(this.state, id, said)
     this.note('told', summary)
   }
