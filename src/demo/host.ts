@@ -103,20 +103,37 @@ function searchPath(): string {
  */
 export async function packPackage(folder: string, into: string): Promise<string> {
   mkdirSync(into, { recursive: true })
-  const { stdout } = await runProgram('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', into], {
-    cwd: folder,
-  })
+  const { stdout } = await runProgram(
+    'npm',
+    ['pack', '--silent', '--ignore-scripts', '--offline', '--no-update-notifier', '--pack-destination', into],
+    {
+      cwd: folder,
+    },
+  )
   return join(into, stdout.trim().split('\n').at(-1) ?? '')
 }
 
 /**
- * Add a tarball to a profile of `home`, as a person would. A tarball whose content changed needs a new
- * version: pnpm keeps the old content of an old one.
+ * Add a tarball to a profile of `home`, as a person would. Nothing is fetched: our package brings its libraries along and the
+ * host has its own. A tarball whose content changed needs a new version: pnpm keeps the old content of an old one.
  */
 export async function addPlugin(host: string, home: string, profile: string, tarball: string): Promise<void> {
-  // The person's own HOME stays: pnpm finds the registry settings and its store there.
+  const installer = join(dirname(home), 'installer-home')
+  mkdirSync(installer, { recursive: true })
   await runProgram(process.execPath, [host, 'plugin', '--profile', profile, 'add', tarball], {
-    env: { ...process.env, PATH: searchPath(), DSH_HOME: home, DSH_TELEMETRY_DISABLED: '1', CI: '1' },
+    env: {
+      PATH: searchPath(),
+      LANG: 'C.UTF-8',
+      // pnpm's store goes here and away with it; the person's own is neither read nor filled.
+      HOME: installer,
+      DSH_HOME: home,
+      DSH_TELEMETRY_DISABLED: '1',
+      CI: '1',
+      pnpm_config_offline: 'true',
+      pnpm_config_update_notifier: 'false',
+      npm_config_offline: 'true',
+      npm_config_update_notifier: 'false',
+    },
   })
 }
 
