@@ -11,8 +11,13 @@ describe('verbs in processes of their own', () => {
     // biome-ignore lint/suspicious/noExplicitAny: a test names the fields that matter
     const keel = (...args: string[]): any => {
       try {
-        const options = { cwd: repo.root, env: repo.env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] } as const
-        return JSON.parse(execFileSync(process.execPath, [main, 'keel', ...args, '--json'], options))
+        const out = execFileSync(process.execPath, [main, 'keel', ...args, '--json'], {
+          cwd: repo.root,
+          env: repo.env,
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+        return JSON.parse(out)
       } catch (error) {
         return JSON.parse((error as { stdout: string }).stdout)
       }

@@ -536,9 +536,13 @@ describe('watch', () => {
     const made = await stamped()
     const stop = new AbortController()
     made.signal = stop.signal
-    setTimeout(() => made.write('guide.md', quickStart['guide.md'].replace('run it', 'run it twice')), 600)
-    setTimeout(() => made.write('guide.md', quickStart['guide.md']), 1800)
-    setTimeout(() => stop.abort('SIGINT'), 3000)
+    made.heard = text => {
+      const { event } = JSON.parse(text)
+      if (event === 'ready')
+        setTimeout(() => made.write('guide.md', quickStart['guide.md'].replace('run it', 'run it twice')), 100)
+      if (event === 'suspect') setTimeout(() => made.write('guide.md', quickStart['guide.md']), 100)
+      if (event === 'cleared') stop.abort('SIGINT')
+    }
     const { code, out } = await made.json('watch', ...options)
     expect(code).toBe(130)
     const events = out

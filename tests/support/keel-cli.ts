@@ -28,6 +28,8 @@ export interface World extends Repository {
   remove(path: string): void
   cwd: string
   signal: AbortSignal
+  /** Hears every piece of standard output as it comes. */
+  heard: (text: string) => void
 }
 
 const parts: Parts = {
@@ -53,7 +55,13 @@ export function world(files: Readonly<Record<string, string>> = {}): World {
         yield new TextEncoder().encode(stdin ?? '')
       },
       isStdinTerminal: stdin === undefined,
-      stdout: { write: text => void (out += text), isTerminal: false },
+      stdout: {
+        write(text) {
+          out += text
+          made.heard(text)
+        },
+        isTerminal: false,
+      },
       stderr: { write: text => void (err += text), isTerminal: false },
       signal: made.signal,
     }
@@ -64,6 +72,7 @@ export function world(files: Readonly<Record<string, string>> = {}): World {
     ...repo,
     cwd: repo.root,
     signal: new AbortController().signal,
+    heard: () => undefined,
     keel: (...args) => start(['keel', ...args], undefined),
     json: (...args) => start(['keel', ...args, '--json'], undefined),
     async hook(event, payload = {}) {
