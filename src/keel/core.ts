@@ -311,16 +311,16 @@ export function createCore(deps: KeelDeps): Core {
   function createCopies(isFull: boolean): { take(reading: TargetReading): void; keep(): Promise<void> } {
     const until = performance.now() + copiesMs
     const contents = new Map<Hex12, Uint8Array>()
-    let stamps: ReadonlyMap<string, ReadonlySet<Hex12>> | undefined
+    let stamps: StampsOfTargets | undefined
     return {
       take({ record, bytes, parsed }) {
         if (bytes === null || config.baselineMiB === 0 || (isFull && contents.size >= 256)) return
         stamps ??= stampsByTarget(load(), outside)
         const wanted = stamps.get(record.path)
         if (wanted === undefined) return
-        for (const view of record.views.values()) {
+        for (const [anchor, view] of record.views) {
           if (view.kind !== 'found' || contents.has(view.ids.norm)) continue
-          const isClean = [...wanted].some(stamp => accepts(view.ids, stamp, config.compare) !== null)
+          const isClean = (wanted.get(anchor) ?? []).some(stamp => accepts(view.ids, stamp, config.compare) !== null)
           if (isClean) contents.set(view.ids.norm, normOf(bytes, record.path, view, parsed).slice())
         }
       },
@@ -417,15 +417,22 @@ function byPlace(a: LocatedProblem, b: LocatedProblem): number {
   return inOrder({ ...a, child: a.file, id: a.code } as never, { ...b, child: b.file, id: b.code } as never)
 }
 
-function stampsByTarget(memory: Memory, outside: ReadonlyMap<string, readonly Hex12[]>): ReadonlyMap<string, ReadonlySet<Hex12>> {
-  const stamps = new Map<string, Set<Hex12>>()
+/** By target and anchor. */
+type StampsOfTargets = ReadonlyMap<string, ReadonlyMap<string | null, readonly Hex12[]>>
+
+function stampsByTarget(memory: Memory, outside: ReadonlyMap<string, readonly Hex12[]>): StampsOfTargets {
+  const stamps = new Map<string, Map<string | null, Hex12[]>>()
   for (const child of memory.children.values()) {
     child.edges.forEach((slot, index) => {
       const entry = entryOf(child, index)
       const stamp = entry === undefined ? null : hexStamp(entry, outside.get(slot.id) ?? [])
       if (stamp === null || slot.resolution?.kind !== 'file') return
-      const { path } = slot.resolution
-      stamps.set(path, (stamps.get(path) ?? new Set()).add(stamp))
+      const { path, anchor } = slot.resolution
+      const anchors = stamps.get(path) ?? new Map<string | null, Hex12[]>()
+      stamps.set(path, anchors)
+      const known = anchors.get(anchor)
+      if (known === undefined) anchors.set(anchor, [stamp])
+      else if (!known.includes(stamp)) known.push(stamp)
     })
   }
   return stamps

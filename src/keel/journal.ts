@@ -53,7 +53,8 @@ export function createJournal(files: Files, root: string, mask: (text: string) =
       try {
         if (records.length > 0) await makeKeelFolder(files, root)
         for (const record of records) {
-          await files.append(path, lineOf(record, mask, isTorn(files, path)))
+          // Whole lines follow whole lines, whoever writes them: only the first can meet a torn one.
+          await files.append(path, lineOf(record, mask, written === 0 && isTorn(files, path)))
           written += 1
         }
       } catch (error) {
