@@ -8,6 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { hostPackage, launcherPath } from '../dsh/launcher.ts'
 import { OutriggerError } from '../errors.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -41,8 +42,8 @@ export function findHost(env: Readonly<Record<string, string | undefined>> = pro
     })
   }
   for (const folder of [packageRoot(), process.cwd()]) {
-    const manifest = resolvedFrom(folder, '@deepseek-ai/dsh/package.json')
-    if (manifest !== undefined) return join(dirname(manifest), 'lib', 'bin.js')
+    const manifest = resolvedFrom(folder, `${hostPackage}/package.json`)
+    if (manifest !== undefined) return join(dirname(manifest), launcherPath)
   }
   throw new OutriggerError('DEMO_NO_HOST', 'the DSH host (@deepseek-ai/dsh) is not installed here', {
     hint: 'run `npm start` in a clone of Outrigger, which brings it along, or set DSH_BIN to the lib/bin.js of an installed one',

@@ -3,7 +3,8 @@ import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-tools'
-import { createDoor, type DoorHost } from './door.ts'
+import { createDoor } from './door.ts'
+import { hostOf } from './host.ts'
 import { createDshRuntime, type Opener } from './runtime.ts'
 
 /** @param opener - opens a session's project. */
@@ -36,23 +37,4 @@ export function listen(ctx: Context, opener: Opener): void {
   ctx.on('session/event', (session, event) => door.recorded(session, event))
   ctx.on('agent/status', ({ agent }) => door.statusChanged(agent))
   ctx.on('agent/disposed', ({ agent }) => door.disposed(agent))
-}
-
-/** What the door asks of the host. Rows mount concurrently, so what may be absent is looked up late. */
-function hostOf(ctx: Context): DoorHost {
-  const log = ctx.logger('outrigger')
-  return {
-    find: session => ctx.agents.list().find(agent => agent.id === session),
-    agents: () => ctx.agents.list(),
-    jobs: agent => {
-      const jobs = ctx.get('jobs') as { list(caller: unknown): readonly { readonly status: string }[] } | undefined
-      return jobs?.list(agent).filter(job => job.status === 'running' || job.status === 'stopping').length ?? 0
-    },
-    window: agent => agent.session.requestContext()?.contextWindow ?? 0,
-    warn: text => {
-      log.warn(text)
-      // No row of the host prints what is logged; without this a person would never read it.
-      process.stderr.write(`${text}\n`)
-    },
-  }
 }

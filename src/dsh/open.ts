@@ -9,7 +9,7 @@ import { findRoot } from '../runtime/places.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Action } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
-import { dshDoor } from './door.ts'
+import { dshDoor } from './carries.ts'
 import type { EngineRow, LiveProject, Opener } from './runtime.ts'
 
 export const opener: Opener = { rootOf: cwd => findRoot(nodeFiles(), resolve(cwd)), open: openLive }

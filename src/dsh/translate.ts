@@ -2,10 +2,11 @@
  * The host's records as events of ours. Pure: no context, no clock but the records' own, no decisions.
  * A record that says nothing to an engine translates to `undefined`.
  */
-import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { ContentBlock, TokenUsage, UserMessage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent as HostEvent, TurnEndReason as HostReason, SessionHeader } from '@deepseek-ai/dsh-session'
+import { capInput, capOutput } from '../session/caps.ts'
 import type { By, EventOf, SessionEvent, TurnEndReason } from '../session/events.ts'
+import { placeIn } from '../session/place.ts'
 import { canonicalTool, isShell, shellExit, touchedBy } from '../session/tools.ts'
 
 /** Whose event it is and when. */
@@ -85,7 +86,7 @@ export function toolFinished(
   const tool = canonicalTool(call.name)
   const { read, written } = touchedBy(tool, call.input)
   const output = textOf(call.content)
-  const inProject = (path: string): string => projectPath(origin.project, call.cwd, path)
+  const inProject = (path: string): string => placeIn(origin.project, path, call.cwd)
   return {
     ...origin,
     kind: 'tool-finished',
@@ -93,7 +94,7 @@ export function toolFinished(
     call: call.id,
     ...(call.parent !== undefined && { parent: call.parent }),
     tool,
-    input: call.input,
+    input: capInput(call.input),
     ok: call.ok,
     output: capOutput(output),
     ...(isShell(tool) && { exit: shellExit(output, call.ok) }),
@@ -102,28 +103,6 @@ export function toolFinished(
     cwd: call.cwd,
   }
 }
-
-/** Project-relative with `/`; absolute outside of the project. */
-export function projectPath(root: string, cwd: string, path: string): string {
-  const absolute = resolve(cwd, path)
-  const inside = relative(root, absolute)
-  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) return absolute
-  return sep === '/' ? inside : inside.split(sep).join('/')
-}
-
-/** 16 KiB of a tool's text are enough for words and exit codes: the first 12, the last 4. */
-function capOutput(text: string): string {
-  if (Buffer.byteLength(text) <= 16 * 1024) return text
-  const bytes = Buffer.from(text)
-  let start = 12 * 1024
-  let end = bytes.length - 4 * 1024
-  while (isContinuation(bytes[start])) start--
-  while (isContinuation(bytes[end])) end++
-  return `${bytes.subarray(0, start)}\n… ${end - start} bytes left out …\n${bytes.subarray(end)}`
-}
-
-/** Inside a UTF-8 sequence: a cut falls between code points. */
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
 /** What the log alone tells: titles, todos, goals, compactions. Words, calls and turns have moments of their own. */
 export function translateRecord(origin: Origin, event: HostEvent): Exclude<SessionEvent, EventOf<'turn-ending'>> | undefined {

@@ -1,6 +1,6 @@
 /** What keeps a session of the host at work beside its main agent. */
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { DoorHost } from './door.ts'
+import type { DoorHost } from './host.ts'
 
 export interface Work {
   readonly draining: boolean

@@ -41,7 +41,7 @@ describe('a finished call', () => {
     ['write', { file_path: '/p/a.md' }, { written: ['a.md'] }],
     ['edit', { file_path: '../a.md' }, { written: ['a.md'] }],
     ['edit', { file_path: '../../q/a.md' }, { written: ['/q/a.md'] }],
-    ['edit', { file_path: '/p' }, { written: ['/p'] }],
+    ['edit', { file_path: '/p' }, { written: ['.'] }],
     ['edit', { file_path: '/p/..a' }, { written: ['..a'] }],
     ['read', { file_path: 'a.md' }, { read: ['sub/a.md'] }],
     ['str_replace_editor', { command: 'create', path: '/p/x' }, { written: ['x'] }],

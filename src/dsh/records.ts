@@ -1,0 +1,107 @@
+/** Rows of a session's log as events: what no other moment of the host tells. */
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { ContentBlock } from '@deepseek-ai/dsh-llm'
+import type { SessionEvent as HostEvent } from '@deepseek-ai/dsh-session'
+import { capText } from '../session/caps.ts'
+import type { EventOf } from '../session/events.ts'
+import type { TrackedAgent } from './agents.ts'
+import { nestedDoor } from './carries.ts'
+import type { DoorHost } from './host.ts'
+import type { Sessions } from './sessions.ts'
+import { contextMeasured, endReason, textOf, toolFinished, translateRecord } from './translate.ts'
+
+/** Rows that are looked at; nearly all of a log are others, one for every few words of an answer. */
+const heard: ReadonlySet<string> = new Set([
+  'assistant/message',
+  'tool/call',
+  'tool/result',
+  'turn/end',
+  'session/title',
+  'todo/write',
+  'goal/change',
+  'compaction/end',
+])
+
+export const isHeard = (event: HostEvent): boolean => heard.has(event.type)
+
+/** Tell what a row says; call it in the order of the log. What belongs to the row's turn is taken before the first wait. */
+export async function tellRecord(sessions: Sessions, host: DoorHost, agent: Agent, event: HostEvent): Promise<void> {
+  const at = sessions.track(agent)
+  switch (event.type) {
+    case 'assistant/message': {
+      const { message, usage } = event.data
+      const text = textOf(message.content)
+      if (text !== '') at.answers.push(text)
+      const window = host.window(agent)
+      if (usage === undefined || window === 0 || at.helper !== undefined) return
+      const live = await sessions.open(agent)
+      await sessions.handle(live, contextMeasured(sessions.originOf(live, at), usage, window))
+      return
+    }
+    case 'tool/call':
+      at.called.set(event.data.callId, { name: event.data.name, arguments: event.data.arguments })
+      return
+    case 'tool/result':
+      return tellUnseenResult(sessions, at, event.data.message.content[0])
+    case 'turn/end':
+      return tellTurnEnd(sessions, at, event.data.turn, endReason(event.data.reason))
+    default: {
+      if (at.helper !== undefined) return
+      if (translateRecord({ session: '', project: '', at: 0 }, event) === undefined) return
+      const live = await sessions.open(agent)
+      const translated = translateRecord(sessions.originOf(live, at), event)
+      if (translated !== undefined) at.pending.push(...(await sessions.handle(live, translated)))
+    }
+  }
+}
+
+/** A result of a call that the host refused: it passed no listener of finished calls. */
+async function tellUnseenResult(
+  sessions: Sessions,
+  at: TrackedAgent,
+  block: { readonly toolCallId: string; readonly content: readonly ContentBlock[]; readonly isError?: boolean },
+): Promise<void> {
+  const call = at.called.get(block.toolCallId)
+  if (call === undefined || at.reported.has(block.toolCallId)) return
+  const { turn } = at
+  const live = await sessions.open(at.agent)
+  const event = toolFinished(sessions.originOf(live, at), {
+    id: block.toolCallId,
+    name: call.name,
+    input: parsed(call.arguments),
+    ok: block.isError !== true,
+    content: block.content,
+    turn: turn === 0 ? null : turn,
+    cwd: at.agent.session.header.cwd ?? at.cwd,
+  })
+  await sessions.handle(live, event, nestedDoor)
+}
+
+async function tellTurnEnd(
+  sessions: Sessions,
+  at: TrackedAgent,
+  turn: number,
+  reason: EventOf<'turn-ended'>['reason'],
+): Promise<void> {
+  if (at.helper !== undefined) return
+  // The next turn empties the list.
+  const answers = at.turn === turn ? at.answers : []
+  const earlier = answers.slice(0, -1)
+  const live = await sessions.open(at.agent)
+  await sessions.handle(live, {
+    ...sessions.originOf(live, at),
+    kind: 'turn-ended',
+    turn,
+    reason,
+    answer: capText(answers.at(-1) ?? ''),
+    ...(earlier.length > 0 && { earlier }),
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text // a model may write arguments that are no JSON
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The door's live sessions: which runtime an agent's events go to, that a session's start is told before
+ * anything else of it, and that what the runtime asks for is carried out.
+ */
+import type { Agent, SessionStartSource } from '@deepseek-ai/dsh-agent'
+import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import type { Door } from '../runtime/outrigger.ts'
+import type { Action, ActionOf } from '../session/actions.ts'
+import type { EventOf, SessionEvent } from '../session/events.ts'
+import { placeIn } from '../session/place.ts'
+import { type TrackedAgent, trackAgent } from './agents.ts'
+import { dshDoor } from './carries.ts'
+import type { Guard } from './guard.ts'
+import type { DoorHost } from './host.ts'
+import { contextMessage } from './messages.ts'
+import type { DshRuntime, LiveProject } from './runtime.ts'
+import { type Origin, startSource } from './translate.ts'
+import { createWatches } from './watches.ts'
+
+export type Told = Exclude<SessionEvent, EventOf<'turn-ending'>>
+
+export interface Sessions {
+  track(agent: Agent): TrackedAgent
+  /** The agent of a session, while it lives. */
+  find(session: string): Agent | undefined
+  /** The runtime of an agent's project. A session whose start was not seen (this row was mounted later) begins with its first event. */
+  open(agent: Agent, source?: SessionStartSource): Promise<LiveProject>
+  /** The same between two turns: a changed configuration counts from here on. */
+  reopen(agent: Agent): Promise<LiveProject>
+  originOf(live: LiveProject, at: TrackedAgent): Origin
+  /** Tell the runtime; the answer is what the model is to read now. */
+  handle(live: LiveProject, event: Told, door?: Door): Promise<readonly UserMessage[]>
+  /** Carry out what was asked for; the texts for the model are the answer. */
+  carry(live: LiveProject, session: string, actions: readonly Action[]): readonly UserMessage[]
+  /** The session is over. */
+  end(agent: Agent): void
+  close(): void
+}
+
+export function createSessions(runtime: DshRuntime, host: DoorHost, guard: Guard): Sessions {
+  const tracked = new WeakMap<Agent, TrackedAgent>()
+  /** By session: asking the host for each row of a log is dear. */
+  const agents = new Map<string, Agent>()
+
+  const track = (agent: Agent): TrackedAgent => {
+    let known = tracked.get(agent)
+    if (known === undefined) {
+      known = trackAgent(agent, host.find)
+      tracked.set(agent, known)
+      agents.set(agent.id, agent)
+    }
+    return known
+  }
+
+  const find = (session: string): Agent | undefined => agents.get(session) ?? host.find(session)
+
+  const originOf = (live: LiveProject, at: TrackedAgent): Origin => ({
+    session: at.session,
+    project: live.project.root,
+    at: live.project.clock.now(),
+    ...(at.helper !== undefined && { agent: at.helper }),
+  })
+
+  const open = async (agent: Agent, source: SessionStartSource = 'resume'): Promise<LiveProject> => {
+    const at = track(agent)
+    const isFirst = !at.started && at.helper === undefined
+    at.started = true
+    const live = await runtime.of(at.cwd).catch((error: unknown) => {
+      // It begins with the first event that finds its project.
+      if (isFirst) at.started = false
+      throw error
+    })
+    for (const fault of live.faults) guard.tellOnce(`${live.project.root} ${fault}`, fault)
+    if (isFirst) at.starting = handle(live, startOf(live, at, source))
+    return live
+  }
+
+  const startOf = (live: LiveProject, at: TrackedAgent, source: SessionStartSource): EventOf<'session-started'> => {
+    const { model } = at.agent.options
+    const window = host.window(at.agent)
+    return {
+      ...originOf(live, at),
+      kind: 'session-started',
+      source: startSource(source, at.agent.session.header),
+      cwd: at.cwd,
+      root: live.project.root,
+      ...(model !== undefined && { model }),
+      ...(window > 0 && { contextWindow: window }),
+    }
+  }
+
+  const watches = createWatches((session, path) =>
+    guard.start(session, 'a changed file', async () => {
+      const agent = find(session)
+      // While the agent works its own calls tell what changed; told here first, a call's change would look like an outsider's.
+      if (agent === undefined || agent.status === 'running') return
+      const live = await open(agent)
+      const place = placeIn(live.project.root, path)
+      await live.outrigger.handle({ ...originOf(live, track(agent)), kind: 'file-changed', path: place, by: 'outside' })
+    }),
+  )
+
+  const carry = (live: LiveProject, session: string, actions: readonly Action[]): readonly UserMessage[] => {
+    for (const action of actions) if (action.kind === 'watch') watches.set(live, session, action.paths)
+    return actions.filter((action): action is ActionOf<'add-context'> => action.kind === 'add-context').map(contextMessage)
+  }
+
+  const handle = async (live: LiveProject, event: Told, door: Door = dshDoor): Promise<readonly UserMessage[]> =>
+    carry(live, event.session, await live.outrigger.handle(event, door))
+
+  runtime.onDeliver((session, actions) =>
+    guard.start(session, 'what came late', async () => {
+      const agent = find(session)
+      if (agent === undefined) return
+      const at = track(agent)
+      at.pending.push(...carry(await runtime.of(at.cwd), session, actions))
+    }),
+  )
+
+  return {
+    track,
+    find,
+    open,
+    originOf,
+    handle,
+    carry,
+    reopen: async agent => {
+      const live = await open(agent)
+      if (!live.project.config.refresh()) return live
+      await runtime.changed()
+      return open(agent)
+    },
+    end: agent => {
+      agents.delete(agent.id)
+      watches.end(agent.id)
+    },
+    close: () => watches.endAll(),
+  }
+}
