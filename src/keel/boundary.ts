@@ -208,6 +208,7 @@ function settle(core: Core, only?: ReadonlySet<string>): void {
   for (const [id, known] of edges) {
     if (known.settled === known.stamp || (only !== undefined && !only.has(id))) continue
     edges.set(id, { ...known, settled: known.stamp })
+    core.touch(true)
   }
 }
 

@@ -49,8 +49,8 @@ export interface Core {
   stampsInUse(): ReadonlySet<string>
   /** Ask git which of these edges had a stamp in the last commit; answers are remembered. @returns whether one had. */
   lookUpStamps(edges: readonly Edge[], since?: string): Promise<boolean>
-  /** The memory was changed by somebody else than a refresh. */
-  touch(): void
+  /** The memory was changed by somebody else than a refresh: save it, and assess it anew unless states do not depend on it. */
+  touch(keepsStates?: boolean): void
   save(): Promise<void>
 }
 
@@ -365,10 +365,10 @@ export function createCore(deps: KeelDeps): Core {
     outside: () => outside,
     stampsInUse,
     lookUpStamps,
-    touch() {
+    touch(keepsStates = false) {
       isDirty = true
       // The next refresh assesses anew, whatever it finds.
-      hasAssessed = false
+      if (!keepsStates) hasAssessed = false
     },
     save,
   }
