@@ -257,4 +257,19 @@ describe('a fault of ours', () => {
       'outrigger: could not handle the start of a session (STORE_DAMAGED): broken',
     ])
   })
+
+  it('that goes away lets the session begin with its next event', async () => {
+    const recording = createRecording(root)
+    let fails = 2
+    const opener = {
+      rootOf: (cwd: string) => cwd,
+      open: (...args: Parameters<Recording['opener']['open']>) =>
+        fails-- > 0 ? Promise.reject(new Error('not yet')) : recording.opener.open(...args),
+    }
+    const { create } = await boot({ ...recording, opener }, [call(['write', { file_path: 'a.md' }]), text('ok')])
+    await say(await create(), 'go')
+    expect(eventOf(recording, 'session-started')).toHaveLength(1)
+    expect(kinds(recording)[0]).toBe('session-started')
+    expect(kinds(recording)).toContain('turn-ended')
+  })
 })
