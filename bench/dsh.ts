@@ -42,27 +42,24 @@ export async function run(): Promise<void> {
   try {
     fill(root)
     const rows = []
+    const outrigger: Plugins = [
+      [core, {}],
+      [keel, {}],
+    ]
     for (const tool of ['read', 'write']) {
-      const without = await turn(root, tool, [])
-      const with_ = await turn(root, tool, [
-        [core, {}],
-        [keel, {}],
-      ])
-      const added = (with_.sample.medianMs - without.sample.medianMs) / calls
+      const without = await perCall(root, tool, [])
+      const added = await perCall(root, tool, outrigger)
       rows.push({
         what: `${tool} call, added (${documents} documents)`,
-        medianMs: added,
-        worstMs: (with_.sample.worstMs - without.sample.worstMs) / calls,
+        medianMs: added.ms - without.ms,
+        worstMs: added.worstMs - without.ms,
         targetMs: 2,
       })
-      console.log(`characters that ${calls} ${tool} calls add to the model's context: ${with_.chars - without.chars}`)
+      console.log(`characters that ${calls} ${tool} calls add to the model's context: ${added.chars - without.chars}`)
     }
     rows.push({
       what: 'a session’s first turn, whole, warm',
-      ...(await firstTurn(root, [
-        [core, {}],
-        [keel, {}],
-      ])),
+      ...(await firstTurn(root, outrigger)),
       targetMs: 150,
     })
     rows.push({ what: 'the same without Outrigger', ...(await firstTurn(root, [])) })
@@ -83,15 +80,32 @@ function fill(root: string): void {
 
 type Plugins = readonly (readonly [plugin: unknown, config: unknown])[]
 
+/** What one call more costs a turn: the turn's own beginning and end, which are the same, are taken off. */
+async function perCall(
+  root: string,
+  tool: string,
+  plugins: Plugins,
+): Promise<{ readonly ms: number; readonly worstMs: number; readonly chars: number }> {
+  const few = await turn(root, tool, 1, plugins)
+  const many = await turn(root, tool, 1 + calls, plugins)
+  const ms = (many.sample.medianMs - few.sample.medianMs) / calls
+  return { ms, worstMs: (many.sample.worstMs - few.sample.medianMs) / calls, chars: many.chars }
+}
+
 /**
  * A turn of some calls in a session of its own: the host freezes the whole history for each request, which would drown
  * what is measured. The first turn, which stamps, is not measured.
  */
-async function turn(root: string, tool: string, plugins: Plugins): Promise<{ readonly sample: Sample; readonly chars: number }> {
+async function turn(
+  root: string,
+  tool: string,
+  count: number,
+  plugins: Plugins,
+): Promise<{ readonly sample: Sample; readonly chars: number }> {
   let chars = 0
   const times: number[] = []
   for (let repeat = 0; repeat < repeats; repeat++) {
-    const script = Array.from({ length: calls }, () => call([tool, { file_path: join(root, 'src', 'other.ts') }]))
+    const script = Array.from({ length: count }, () => call([tool, { file_path: join(root, 'src', 'other.ts') }]))
     const harness = await bootLoop({
       script: [text('hello'), ...script, text('done')],
       cwd: root,
