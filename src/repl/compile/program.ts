@@ -82,6 +82,13 @@ export interface Program {
    * `return` or with what the cell threw.
    */
   readonly code: string
+  /** For `vm.Script`: keeps the columns of the first line close to the source's. */
+  readonly columnOffset: number
+  /** Text that declares the cell's functions, for the helpers; empty when there are none. V8 names it `cell-<n>.functions.ts`. */
+  readonly functions: string
+  readonly functionPositions: PositionMap
+  /** Names that exist from the start of the cell: functions of `functions`, and `var`. */
+  readonly hoisted: { readonly functions: readonly string[]; readonly vars: readonly string[] }
   readonly strict: boolean
   readonly imports: readonly ProgramImport[]
   /** Names the cell declares, in order of their first declaration; names of `using` are not among them. */

@@ -1,25 +1,28 @@
 /**
- * What a compiled cell needs while it runs, installed by the worker once per session.
+ * What a compiled cell needs while it runs: the names of the session as properties of the realm's global object, installed by the worker once per session.
  *
  * **Running a program.**
- * 1. `names.prepare(program)`: names that the cell writes and that are constants now begin to throw when they are written.
- * 2. Load `program.imports` in order (`linkSource(import)` is the text of a module whose exports `b0`, `b1`, … are the bindings; loading it links
- *    before it evaluates, so that a missing export is found without running the module). `names.bindImport(binding, read)` for each binding, after all
- *    loads succeeded. A failure is `OUT-C004` at `import.start`.
- * 3. `new vm.Script(program.code, { filename: program.fileName, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER })`. A SyntaxError
- *    here is `OUT-C001`: `rejectSyntaxError(program, error)`.
- * 4. `script.runInThisContext()` gives the function; call it with `names.helpers(program)` from inside a second, constant script that is run with
- *    `breakOnSigint: true` (only what runs inside that call is interruptible).
- * 5. `names.finish()` says what changed.
+ * 1. `names.prepare(program)`: constants that the cell writes begin to throw when they are written.
+ * 2. Load `program.imports` in order: `linkSource(import)` is the text of a module whose exports `b0`, `b1`, … are the bindings (and `r0`, `r1`, … what a
+ *    re-export requires). Loading it links before it evaluates, so a missing export is found without running the module; it must resolve from the current
+ *    directory. Then, when all have loaded, `names.bindImport(binding, () => namespace.b0)` for each. A failure is `OUT-C004` at `import.start`.
+ * 3. `new vm.Script(program.code, { filename: program.fileName, columnOffset: program.columnOffset, importModuleDynamically })`. With
+ *    `vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER`, `import()` resolves from the current directory, in the functions of the cell too (they are created by
+ *    an indirect `eval` that the cell's script calls). A `SyntaxError` here is `OUT-C001`: `rejectSyntaxError(program, error)`.
+ * 4. `script.runInThisContext()` gives a function and runs nothing; call it with `names.helpers(program)` from inside a second, constant script that is run
+ *    with `breakOnSigint: true`, for only what runs inside that call is interruptible. The promise it returns settles with the value of `return`.
+ * 5. `names.finish()` says what changed, `names.takeEcho()` what the last expression statement gave.
+ *
+ * Stacks: `frames.ts`. The worker defines `require`, `__filename`, `__dirname` and the namespaces as non-enumerable properties of the global object
+ * (enumerable ones that appear later count as names of the session when dynamic code ran).
  */
-import type { ImportBinding, NameKind, Program, ProgramImport } from './program.ts'
+import type { ImportBinding, NameKind, Program } from './program.ts'
 
 /** What generated code calls; opaque to the worker. */
-export interface Helpers {
-  readonly __helpers: unique symbol
-}
+export type Helpers = object
 
 export interface NameChanges {
+  /** Sorted, like the others. */
   readonly added: readonly string[]
   /** Existed before and now holds another value or has another kind. */
   readonly changed: readonly string[]
@@ -28,21 +31,29 @@ export interface NameChanges {
 
 /** The names of a session in one realm. */
 export interface SessionNames {
+  /** Bound names and how each was declared last. */
   readonly kinds: ReadonlyMap<string, NameKind>
   prepare(program: Program): void
   helpers(program: Program): Helpers
   /** @param read - gives the current value of the export; called at every read of the name. */
   bindImport(binding: ImportBinding, read: () => unknown): void
-  /** Compare with the last `prepare`. */
+  /** Compare with the last `prepare`, and find names that sloppy assignments and `eval` made. */
   finish(): NameChanges
-  /** The current value, or `undefined` when the name is not bound. Never throws. */
+  /** The current value, or `undefined` when the name is not bound. Never runs code of a cell, never throws. */
   read(name: string): { readonly value: unknown } | undefined
-  /** Bind a name from outside a cell, as recovery does. */
+  /** Bind a name from outside a cell. */
   bind(name: string, kind: NameKind, value: unknown): void
+  /** Take a name away, as `delete` does. */
   remove(name: string): void
-  /** The value that the last expression statement reported, when `echo` is `last` and it ran. */
+  /** The value that the last expression statement reported, when `echo` is `last` and it ran; given once. */
   takeEcho(): { readonly value: unknown } | undefined
 }
 
-/** Text of a module that imports what one import declaration names and exports it as `b0`, `b1`, … */
-export type LinkSource = (wanted: ProgramImport) => string
+export interface SessionNamesOptions {
+  /** The global object of the realm that cells run in. */
+  readonly global: object
+  /** The set that every `CompileRequest` of the session carries. */
+  readonly platformNames: ReadonlySet<string>
+  /** The object that `import.meta` gives. */
+  readonly meta: () => object
+}

@@ -1,0 +1,176 @@
+/**
+ * The one walk over the tree of a cell: it knows where it is (scope, depth, top function) and leaves what a node means to the handler of its type.
+ * Nodes without a handler are only gone through.
+ */
+import { eachChild, type Node } from './ast.ts'
+import type { Edits } from './edits.ts'
+import type { CompileRequest, Declared, NameKind, ProgramImport, Rewrite, SourceRange } from './program.ts'
+import { createScope, endScope, type Reference, type ReferenceForm, type Scope, type TopFunction } from './scopes.ts'
+
+/** A cell that parses and is refused all the same. */
+export class Refusal extends Error {
+  readonly code: 'OUT-C001' | 'OUT-C002' | 'OUT-C003' | 'OUT-N001' | 'OUT-N002'
+  readonly offset: number
+  readonly help: readonly string[]
+
+  constructor(code: Refusal['code'], message: string, offset: number, help: readonly string[] = []) {
+    super(message)
+    this.code = code
+    this.offset = offset
+    this.help = help
+  }
+}
+
+export type Handler = (walk: Walk, node: Node, parent: Node) => void
+
+/** A class with decorators, to be given to the second compiler. */
+export interface DecoratedClass {
+  readonly node: Node
+  /** Contains `await` of the cell's own function. */
+  readonly awaits: boolean
+}
+
+export class Walk {
+  readonly request: CompileRequest
+  readonly source: string
+  readonly edits: Edits
+  /** Name of the helpers' parameter; no name in the source contains it. */
+  readonly h: string
+  readonly strict: boolean
+  readonly root: Scope = createScope(undefined, true)
+  readonly declared: Declared[] = []
+  readonly imports: ProgramImport[] = []
+  readonly rewrites: Rewrite[] = []
+  readonly topFunctions: TopFunction[] = []
+  /** Statements to run when the cell starts, after its functions exist. */
+  readonly prelude: string[] = []
+  /** Names of `var` of the cell. */
+  readonly vars = new Set<string>()
+  /** Names whose variable lives in the wrapper (`using`). */
+  readonly locals = new Set<string>()
+  readonly decorated: DecoratedClass[] = []
+  /** Ends of erased ranges, where a statement may have lost what ended it. */
+  readonly erasedEnds = new Set<number>()
+  /** Erased ranges that hold types. */
+  readonly typeRanges: (readonly [number, number])[] = []
+  readonly worldRoots = new Set<string>()
+  /** Heads of top-level classes: their own name still means what it meant before. */
+  readonly heads: (SourceRange & { readonly name: string })[] = []
+  /** Lexical names of the cell itself; they are no variables of the wrapper, so no scope holds them. */
+  readonly topLexical = new Set<string>()
+  /** Inside a class that the second compiler gets. */
+  inDecorated = false
+  /** Exports of namespaces so far, by the namespace's path. */
+  readonly namespaceExports = new Map<string, Set<string>>()
+  /** Names of export lists. */
+  readonly exported: Node[] = []
+  /** `export default function () {}` */
+  defaultFunction: Node | undefined
+  /** Numbers for names of generated variables. */
+  counter = 0
+  scope: Scope = this.root
+  /** Functions, class bodies and namespaces around the node. */
+  depth = 0
+  top: TopFunction | undefined
+  /** `await` met so far outside of any function. */
+  awaits = 0
+  dynamic = false
+  /** Offset of the expression statement whose value is reported; -1: none. */
+  echoAt = -1
+  readonly #handlers: ReadonlyMap<string, Handler>
+
+  constructor(request: CompileRequest, edits: Edits, h: string, strict: boolean, handlers: ReadonlyMap<string, Handler>) {
+    this.request = request
+    this.source = request.source
+    this.edits = edits
+    this.h = h
+    this.strict = strict
+    this.#handlers = handlers
+  }
+
+  visit(node: Node | null | undefined, parent: Node): void {
+    if (node === null || node === undefined) return
+    const handler = this.#handlers.get(node.type)
+    if (handler !== undefined) handler(this, node, parent)
+    else if (node.type.startsWith('TS')) this.eraseType(node.start, node.end)
+    else eachChild(node, child => this.visit(child, node))
+  }
+
+  visitAll(nodes: readonly (Node | null)[] | null | undefined, parent: Node): void {
+    if (nodes !== null && nodes !== undefined) for (const node of nodes) this.visit(node, parent)
+  }
+
+  within(takesVars: boolean, inside: () => void): void {
+    const scope = createScope(this.scope, takesVars)
+    this.scope = scope
+    inside()
+    this.scope = scope.parent!
+    endScope(scope, (reference, holder) => rewriteReference(this, reference, `${holder}.${reference.name}`, undefined))
+  }
+
+  /** Go through something with its own `var`, `this` or `await`. */
+  deeper(inside: () => void): void {
+    this.depth++
+    inside()
+    this.depth--
+  }
+
+  refer(identifier: Node, form: ReferenceForm = 'value', write = false, named?: Node): void {
+    const { name, start } = identifier as Node & { readonly name: string }
+    const end = start + name.length
+    const exact = this.source.startsWith(name, start)
+    this.scope.references.push({ name, start, end: exact ? end : identifier.end, form, write, named, top: this.top })
+  }
+
+  /** Text that calls helpers stands here. */
+  usesHelpers(): string {
+    if (this.top !== undefined) this.top.needsHelpers = true
+    return this.h
+  }
+
+  eraseType(start: number, end: number): void {
+    this.edits.blank(start, end)
+    this.erasedEnds.add(end)
+    this.typeRanges.push([start, end])
+  }
+
+  /** A name of the session. `at` is where the identifier stands, the range the whole declaration. */
+  declare(name: string, kind: NameKind, at: number, range: Node): void {
+    if (this.isReserved(name))
+      throw new Refusal('OUT-N001', `'${name}' is reserved.`, at, ['Choose another name at the top level of the cell.'])
+    const index = this.declared.findIndex(entry => entry.name === name)
+    if (index === -1) this.declared.push({ name, kind, start: range.start, end: range.end })
+    else this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
+  }
+
+  isReserved(name: string): boolean {
+    return (
+      name === 'undefined' || name === 'NaN' || name === 'Infinity' || name === 'globalThis' || this.request.namespaces.has(name)
+    )
+  }
+
+  note(rewrite: Rewrite): void {
+    this.rewrites.push(rewrite)
+  }
+}
+
+/** A function stays one when a `var` of its name follows, and a class or function that a namespace extends is still itself. */
+function mergedKind(before: NameKind, after: NameKind): NameKind {
+  if (after === 'var' || after === 'namespace') return before
+  return after
+}
+
+/** Put `access` in the place of a reference. */
+export function rewriteReference(walk: Walk, reference: Reference, access: string, typeofAccess: string | undefined): void {
+  const { start, end, form, named, top } = reference
+  const { edits, h } = walk
+  if (top !== undefined) top.needsHelpers = true
+  if (form === 'call') edits.replace(start, end, `${h}.f(${access})`)
+  else if (form === 'typeof') edits.replace(start, end, typeofAccess ?? access)
+  else if (form === 'shorthand') edits.replace(start, end, `${reference.name}: ${access}`)
+  else edits.replace(start, end, access)
+  if (named !== undefined) {
+    edits.open(named.start, `{[${JSON.stringify(reference.name)}]:`)
+    edits.close(named.end, `}[${JSON.stringify(reference.name)}]`)
+  }
+}
