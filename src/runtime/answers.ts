@@ -73,7 +73,8 @@ export function take(
       if (isSame) return undefined
       if (action.text === null) live.statuses.delete(action.engine)
       else live.statuses.set(action.engine, { text: action.text, urgent: action.urgent === true })
-      return door.carries.has('status') ? undefined : 'no-carrier'
+      // Taking back a line that nobody showed is nothing that was missed.
+      return door.carries.has('status') || action.text === null ? undefined : 'no-carrier'
     }
     case 'notify': {
       const key = JSON.stringify([action.engine, action.text])

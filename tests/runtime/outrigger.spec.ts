@@ -538,6 +538,19 @@ describe('actions of several engines', () => {
     expect(ledger).toMatchObject([{ what: 'not-carried-out', reason: 'no-carrier', detail: { action: 'notify', id: 'n1' } }])
   })
 
+  it('to clear a line that nobody showed miss nothing', async () => {
+    const door = { ...allDoor, carries: new Set<never>() }
+    const answers = [{ kind: 'status', text: 'keel 1 behind' } as const, { kind: 'status', text: null } as const]
+    const keel = fakeEngine('keel', (seen, _context, _facts, count) =>
+      seen.kind === 'person-spoke' && count < 4 ? [answers.shift()!] : [],
+    )
+    const { outrigger, ledger } = runtimeOf([keel], { door })
+    await outrigger.handle(words)
+    await outrigger.handle(words)
+    await outrigger.idle()
+    expect(ledger.map(({ text }) => text)).toEqual(['keel 1 behind'])
+  })
+
   it('to show something stand in the ledger where nothing is shown, once while they are the same', async () => {
     const door = { ...allDoor, carries: new Set<never>(), shortLived: true }
     const keel = () => fakeEngine('keel', on('person-spoke', { kind: 'status', text: 'keel 1 behind' }))
