@@ -1,5 +1,6 @@
 /** The one table of operations: command line, MCP tools, hosts' tools and commands are projections of it. */
 import { keelOperations } from '../keel/verbs/index.ts'
+import { engineOrder } from '../session/actions.ts'
 import type { AnyOperation } from '../session/operation.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
@@ -14,5 +15,21 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
     ),
     ...sessionOperations(project),
     ...platformOperations(project),
-  ]
+  ].map(operation => ledgered(operation, project))
+}
+
+/** A verb that wrote leaves its line in the ledger, whichever door it came through. */
+function ledgered(operation: AnyOperation, project: Project): AnyOperation {
+  const { wrote } = operation
+  const engine = engineOrder.find(name => operation.name.startsWith(`${name}.`))
+  if (wrote === undefined || engine === undefined) return operation
+  return {
+    ...operation,
+    run: async (input, caller) => {
+      const output: unknown = await operation.run(input, caller)
+      const line = wrote(output)
+      if (line !== undefined) await project.ledger.write([{ ...line, engine, session: caller.session ?? null, turn: null }])
+      return output
+    },
+  }
 }

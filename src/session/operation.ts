@@ -72,6 +72,8 @@ export interface Operation<Input = never, Output = unknown> {
   readonly formats?: Readonly<Record<string, (output: Output, input: Input) => string>>
   /** 1 for findings. Default 0. */
   exitCode?(output: Output, input: Input): 0 | 1
+  /** What it wrote into the project, for the ledger; `undefined`: nothing. Operations that never write leave it out. */
+  wrote?(output: Output): { readonly what: string; readonly text: string } | undefined
   /** Two command lines for `outrigger help`. */
   readonly examples: readonly string[]
 }

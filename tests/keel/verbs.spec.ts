@@ -240,6 +240,12 @@ describe('check', () => {
     expect((await (await stamped()).keel('check')).out).toBe('1 edge in 1 document: all clean\n')
   })
 
+  it('does not speak of watching, which it does not do', async () => {
+    const made = world({ ...quickStart, '.outrigger/config.yml': 'keel:\n  watch:\n    max: 1\n' })
+    expect((await made.json('check')).json.degraded).toEqual([])
+    expect((await made.json('status')).json.degraded).toEqual(['watching 1 of 2 files'])
+  })
+
   it('says how to begin in a repository that declares nothing', async () => {
     const { code, out } = await world({ 'README.md': '# Hello\n' }).keel('check')
     expect(code).toBe(0)
@@ -586,5 +592,24 @@ describe('a session over command hooks', () => {
     expect(held.decision).toBe('block')
     expect(held.reason).toContain('keel: before you finish')
     expect(await made.hook('Stop', { stop_hook_active: true })).toEqual({})
+  })
+})
+
+describe('the ledger', () => {
+  it('has a line of every verb that wrote, and none of those that only looked', async () => {
+    const made = await moved()
+    await made.json('check')
+    await made.json('stamp', '--dry-run')
+    await made.json('ok', 'docs/quick.md', '--reason', 'wording only')
+    await made.json('off')
+    await made.json('off')
+    await made.json('on')
+    const lines = (await made.run('ledger', '--json')).out.trim().split('\n').map(line => JSON.parse(line) as { what: string; text: string })
+    expect(lines.map(({ what, text }) => `${what}: ${text}`)).toEqual([
+      'stamped: stamped 1 in docs/quick.md',
+      'acknowledged: acknowledged 1 in docs/quick.md',
+      'off: sessions are silent (.outrigger/keel/off)',
+      'on: sessions hear keel again',
+    ])
   })
 })

@@ -17,6 +17,8 @@ export interface Ran {
 }
 
 export interface World extends Repository {
+  /** `outrigger …`. */
+  run(...args: readonly string[]): Promise<Ran>
   /** `outrigger keel …`. */
   keel(...args: readonly string[]): Promise<Ran>
   /** The same with `--json`. */
@@ -73,6 +75,7 @@ export function world(files: Readonly<Record<string, string>> = {}): World {
     cwd: repo.root,
     signal: new AbortController().signal,
     heard: () => undefined,
+    run: (...args) => start(args, undefined),
     keel: (...args) => start(['keel', ...args], undefined),
     json: (...args) => start(['keel', ...args, '--json'], undefined),
     async hook(event, payload = {}) {

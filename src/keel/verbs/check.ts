@@ -7,7 +7,6 @@ import { junitReport } from '../report/junit.ts'
 import { sarifReport } from '../report/sarif.ts'
 import { checkText } from '../report/text.ts'
 import type { Assessment, Edge, KeelProject, LocatedProblem } from '../types.ts'
-import { degradedNotes } from '../watching.ts'
 import {
   type Answer,
   absolutePath,
@@ -150,7 +149,7 @@ async function check(keel: KeelProject, deps: KeelDeps, given: CheckInput, calle
   const all = assessment.edges.filter(edge => edge.state === 'suspect').length
   const unverified = edges.filter(edge => edge.class === 'unverified')
   const pending = edges.filter(isPending)
-  const degraded = degradedNotes(keel)
+  const degraded = keel.assessment().degraded
   const chained = edges.filter(edge => edge.chain.length > 0)
   const isBehind = suspects.length > 0 || problems.some(problem => problem.level === 'error')
   const isUnsure = unverified.length > 0 || degraded.some(note => note.startsWith('sweep incomplete'))

@@ -1,6 +1,8 @@
 /** `fix`: references that can be put right, proposed or applied; and stamps moved to their other home. */
+
 import { OutriggerError } from '../../errors.ts'
 import type { Caller, Operation } from '../../session/operation.ts'
+import { names } from '../../text/fit.ts'
 import type { KeelDeps } from '../deps.ts'
 import { fixText } from '../report/text.ts'
 import type { BoundaryResult, FixResult, KeelProject, Suggestion } from '../types.ts'
@@ -55,6 +57,8 @@ export function fixOperation(verbs: KeelVerbs): Operation<FixInput, FixOutput> {
     run: (given, caller) => inTurn(verbs, (keel, deps) => fix(keel, deps, given, caller)),
     render: fixText,
     exitCode: output => (output.proposals.some(proposal => !proposal.applied) ? 1 : 0),
+    wrote: ({ written = [] }) =>
+      written.length === 0 ? undefined : { what: 'fixed', text: `rewrote references or stamps in ${names(written, 3)}` },
     examples: ['outrigger keel fix', 'outrigger keel fix docs --apply --only content'],
   }
 }

@@ -2,8 +2,10 @@
  * `ok`: somebody read the document and says that it still holds for its source as it is now. In a host's
  * session the word is kept and the stamp is written when the agent's turn ends; elsewhere at once.
  */
+
 import { OutriggerError } from '../../errors.ts'
 import type { Caller, Operation } from '../../session/operation.ts'
+import { names } from '../../text/fit.ts'
 import { chooseEdges, recordAcks } from '../acks.ts'
 import { parseChild } from '../child.ts'
 import type { KeelDeps } from '../deps.ts'
@@ -84,6 +86,8 @@ export function okOperation(verbs: KeelVerbs): Operation<OkInput, OkOutput> {
     decode: decoder<OkInput>(input),
     run: (given, caller) => inTurn(verbs, (keel, deps) => acknowledge(keel, deps, given, caller)),
     render: okText,
+    wrote: ({ acked, written }) =>
+      written.length === 0 ? undefined : { what: 'acknowledged', text: `acknowledged ${acked.length} in ${names(written, 3)}` },
     examples: [
       'outrigger keel ok docs/quick.md --reason "wording only"',
       'outrigger keel ok docs/quick.md guide.md#Setup --reason "the steps are the same" --expect 95495efc9d5d',

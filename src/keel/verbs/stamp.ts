@@ -1,9 +1,10 @@
 /** `stamp`: write the stamps that wait. `scan`: look at everything again, and write none. */
+
 import type { Caller, Operation } from '../../session/operation.ts'
+import { names } from '../../text/fit.ts'
 import type { KeelDeps } from '../deps.ts'
 import { scanText, stampText } from '../report/text.ts'
 import type { BoundaryResult, KeelProject } from '../types.ts'
-import { degradedNotes } from '../watching.ts'
 import {
   type Answer,
   decoder,
@@ -42,6 +43,8 @@ export function stampOperation(verbs: KeelVerbs): Operation<StampInput, StampOut
     decode: decoder<StampInput>(stampInput),
     run: (given, caller) => inTurn(verbs, (keel, deps) => stamp(keel, deps, given, caller)),
     render: stampText,
+    wrote: ({ stamped, written }) =>
+      written.length === 0 ? undefined : { what: 'stamped', text: `stamped ${stamped.length} in ${names(written, 3)}` },
     examples: ['outrigger keel stamp', 'outrigger keel stamp docs --dry-run'],
   }
 }
@@ -101,6 +104,6 @@ async function scan(keel: KeelProject, caller: Caller): Promise<ScanOutput> {
     gone,
     pending: edges.filter(edge => edge.state === 'pending-stamp' || edge.state === 'ok-requested').length,
     suspects: edges.filter(edge => edge.state === 'suspect').length,
-    degraded: degradedNotes(keel),
+    degraded: keel.assessment().degraded,
   }
 }

@@ -71,6 +71,7 @@ export function offOperation(verbs: KeelVerbs): Operation<NoInput, SwitchOutput>
     decode: decoder<NoInput>(noInput),
     run: () => inTurn(verbs, keel => keel.setOff(true)),
     render: switchText,
+    wrote: ({ changed, file }) => (changed ? { what: 'off', text: `sessions are silent (${file})` } : undefined),
     examples: ['outrigger keel off', 'outrigger keel off --json'],
   }
 }
@@ -84,6 +85,7 @@ export function onOperation(verbs: KeelVerbs): Operation<NoInput, SwitchOutput> 
     decode: decoder<NoInput>(noInput),
     run: (_given, caller) => inTurn(verbs, keel => turnOn(keel, caller)),
     render: switchText,
+    wrote: ({ changed }) => (changed ? { what: 'on', text: 'sessions hear keel again' } : undefined),
     examples: ['outrigger keel on', 'outrigger keel on --json'],
   }
 }
