@@ -5,7 +5,7 @@ import { visitFunction, visitStatements } from './functions.ts'
 import type { Handler, Walk } from './walk.ts'
 
 const modifiers = /\b(?:public|private|protected|readonly|override|abstract|declare)\b/g
-const comments = /\/\*[^]*?\*\/|\/\/[^\n]*/g
+const comments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
 
 /** Erase modifiers that stand between `from` and the key. */
 function eraseModifiers(walk: Walk, member: Node, from: number): void {

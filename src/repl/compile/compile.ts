@@ -146,7 +146,7 @@ function checkExports(walk: Walk): void {
       walk.request.known.has(name) ||
       walk.request.platformNames.has(name) ||
       walk.locals.has(name) ||
-      walk.declared.some(entry => entry.name === name)
+      walk.isDeclared(name)
     if (!exists) throw new Refusal('OUT-C001', `Export '${name}' is not defined.`, local.start)
   }
 }

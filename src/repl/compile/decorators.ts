@@ -35,7 +35,7 @@ async function load(): Promise<Transform> {
 }
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-const valueOf = new Map([...digits].map((digit, index) => [digit, index]))
+const digitValues = new Map([...digits].map((digit, index) => [digit, index]))
 
 /** Lines of `[generatedColumn, sourceLine, sourceColumn]`, all from 0, of a source map with one source. */
 export function decodeMappings(text: string): number[][][] {
@@ -61,7 +61,7 @@ function decodeEntry(text: string): number[] {
   let value = 0
   let shift = 0
   for (const digit of text) {
-    const bits = valueOf.get(digit) ?? 0
+    const bits = digitValues.get(digit) ?? 0
     value |= (bits & 31) << shift
     shift += 5
     if ((bits & 32) !== 0) continue

@@ -16,6 +16,7 @@ interface Replacement extends SourceRange {
 interface Insertion {
   readonly at: number
   closing: string
+  ending: string
   opening: string
 }
 
@@ -40,7 +41,7 @@ export class Output {
   exact(text: string, source: number): void {
     const last = this.segments.at(-1)
     const generated = this.code.length
-    if (last !== undefined && last.exact && last.generated + last.length === generated && last.source + last.length === source) {
+    if (last?.exact === true && last.generated + last.length === generated && last.source + last.length === source) {
       this.segments[this.segments.length - 1] = { ...last, length: last.length + text.length }
     } else if (text.length > 0) this.segments.push({ generated, source, length: text.length, exact: true })
     this.code += text
@@ -109,10 +110,15 @@ export class Edits {
     insertion.closing = text + insertion.closing
   }
 
+  /** End the statement that ends there. */
+  end(at: number): void {
+    this.#insertion(at).ending = ';'
+  }
+
   #insertion(at: number): Insertion {
     let insertion = this.#insertions.get(at)
     if (insertion === undefined) {
-      insertion = { at, closing: '', opening: '' }
+      insertion = { at, closing: '', ending: '', opening: '' }
       this.#insertions.set(at, insertion)
       this.#sorted = undefined
     }
@@ -149,11 +155,11 @@ export class Edits {
     let index = firstAtLeast(changes, start, item => item.start)
     const copyTo = (limit: number): void => {
       while (insertion < insertions.length && insertions[insertion]!.at <= limit) {
-        const { at, closing, opening } = insertions[insertion++]!
+        const { at, closing, ending, opening } = insertions[insertion++]!
         if (at < position) continue
         if (at > position) output.exact(this.#source.slice(position, at), position)
         position = at
-        if (whole || (at > start && at < end)) output.add(closing + opening)
+        if (whole || (at > start && at < end)) output.add(closing + ending + opening)
       }
       if (limit > position) output.exact(this.#source.slice(position, limit), position)
       position = Math.max(position, limit)

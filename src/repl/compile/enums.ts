@@ -56,7 +56,7 @@ const enumeration: Handler = (walk, node, parent) => {
   }
   const name = node['id'].name as string
   if (parent.type === 'Program') {
-    const merges = walk.declared.some(entry => entry.name === name)
+    const merges = walk.isDeclared(name)
     walk.declare(name, 'enum', node['id'].start, node)
     lowerEnum(walk, node, node.start, `${walk.usesHelpers()}.enum({[${quote(name)}]:`, merges ? `${walk.h}.n.${name}` : '', '});')
     return

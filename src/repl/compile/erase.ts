@@ -107,7 +107,7 @@ const statement: Handler = (walk, node) => {
 
 /** `;` where the end of a statement was erased together with what would have ended it. */
 export function guardEnd(walk: Walk, node: Node): void {
-  if (walk.erasedEnds.has(node.end) && walk.source[node.end - 1] !== ';') walk.edits.close(node.end, ';')
+  if (walk.erasedEnds.has(node.end) && walk.source[node.end - 1] !== ';') walk.edits.end(node.end)
 }
 
 const guarded: Handler = (walk, node) => {

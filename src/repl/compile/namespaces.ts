@@ -52,10 +52,10 @@ export function lowerNamespace(walk: Walk, node: Node, start: number, parent: No
   }
   const name = pathOf(node['id'])[0]!
   if (parent.type === 'Program') {
-    const before = walk.declared.find(entry => entry.name === name)
+    const merges = walk.isDeclared(name)
     walk.declare(name, 'namespace', node['id'].start, node)
     const h = walk.usesHelpers()
-    if (before === undefined) fill(walk, node, start, `${h}.namespace({[${JSON.stringify(name)}]:`, '{}', '});', name)
+    if (!merges) fill(walk, node, start, `${h}.namespace({[${JSON.stringify(name)}]:`, '{}', '});', name)
     else fill(walk, node, start, `${h}.f(`, `${h}.n.${name}`, ');', name)
   } else {
     const merges = walk.scope.names.has(name)

@@ -77,7 +77,7 @@ interface BabelFault {
 
 const faultOf = (error: BabelFault): ParseFault => ({
   reason: error.reasonCode ?? 'Unknown',
-  message: error.message.replace(/ ?\(\d+:\d+\)$/, '').replace(/\s*\n[^]*$/, ''),
+  message: error.message.replace(/ ?\(\d+:\d+\)$/, '').replace(/\s*\n[\s\S]*$/, ''),
   offset: Math.max(0, error.pos ?? 0),
 })
 

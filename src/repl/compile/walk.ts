@@ -78,6 +78,7 @@ export class Walk {
   /** Offset of the expression statement whose value is reported; -1: none. */
   echoAt = -1
   readonly #handlers: ReadonlyMap<string, Handler>
+  readonly #declaredAt = new Map<string, number>()
 
   constructor(request: CompileRequest, edits: Edits, h: string, strict: boolean, handlers: ReadonlyMap<string, Handler>) {
     this.request = request
@@ -138,9 +139,16 @@ export class Walk {
   declare(name: string, kind: NameKind, at: number, range: Node): void {
     if (this.isReserved(name))
       throw new Refusal('OUT-N001', `'${name}' is reserved.`, at, ['Choose another name at the top level of the cell.'])
-    const index = this.declared.findIndex(entry => entry.name === name)
-    if (index === -1) this.declared.push({ name, kind, start: range.start, end: range.end })
-    else this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
+    const index = this.#declaredAt.get(name)
+    if (index !== undefined) this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
+    else {
+      this.#declaredAt.set(name, this.declared.length)
+      this.declared.push({ name, kind, start: range.start, end: range.end })
+    }
+  }
+
+  isDeclared(name: string): boolean {
+    return this.#declaredAt.has(name)
   }
 
   isReserved(name: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCells, valueOf } from '../support/cells.ts'
+import { createCells, lastValue } from '../support/cells.ts'
 
 describe('a session of cells', () => {
   it.each<readonly [name: string, cells: readonly string[], value: unknown]>([
@@ -35,7 +35,7 @@ describe('a session of cells', () => {
     ['A13', ['import { join } from "node:path"; return join("a", "b")', 'return join("c")'], 'c'],
     ['A41', ['const fetch = 1', 'return [fetch, typeof globalThis.fetch].join()'], '1,function'],
   ])('%s', async (_, cells, value) => {
-    expect(await valueOf(...cells)).toEqual(value)
+    expect(await lastValue(...cells)).toEqual(value)
   })
 
   it('A06 throws the error of the language', async () => {
