@@ -13,7 +13,7 @@ import { languageOf } from '../text/outline.ts'
 import { decodeUtf8 } from '../text/utf8.ts'
 import { isBinary, largeFileBytes, type SliceContext, sliceIds } from './forms.ts'
 import { createHeadingIndex, type HeadingIndex } from './headings.ts'
-import { lineBounds, lineOf, parseLines, spanOfLines } from './lines.ts'
+import { lastLineOf, lineBounds, lineOf, parseLines, spanOfLines } from './lines.ts'
 import { indexSymbols, prepareSymbols, symbolAnchor } from './symbols.ts'
 import type { AnchorMatch, AnchorView, Hex12, ParsedChild, SliceIds, Span } from './types.ts'
 
@@ -88,6 +88,23 @@ export function openTarget(bytes: Uint8Array, path: string, parsed: ParsedChild 
     return ids
   }
 
+  /** All of it, whose lines need no table. */
+  function wholeView(ids: SliceIds): AnchorView {
+    const span = { start: 0, end: bytes.length }
+    const binary = isBinary(bytes)
+    return {
+      kind: 'found',
+      match: null,
+      heading: null,
+      span,
+      firstLine: 1,
+      lastLine: lastLineOf(bytes),
+      binary,
+      ids,
+      namesakes: [],
+    }
+  }
+
   /** A plain value: views outlive the bytes they were taken from. */
   function found(span: Span, match: AnchorMatch | null, rest: FoundRest = {}): AnchorView {
     const { ids = idsOf(span), heading = null, namesakes = [] } = rest
@@ -127,7 +144,7 @@ export function openTarget(bytes: Uint8Array, path: string, parsed: ParsedChild 
   function view(anchor: string | null): AnchorView {
     if (anchor === whole) {
       const span = { start: 0, end: bytes.length }
-      return isLarge ? found(span, null, { ids: largeIds(idsOf(span)) }) : found(span, null)
+      return wholeView(isLarge ? largeIds(idsOf(span)) : idsOf(span))
     }
     if (isLarge) return { kind: 'unreadable', why: 'over 16 MiB' }
     if (text() === null) return { kind: 'unreadable', why: 'not UTF-8' }

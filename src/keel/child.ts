@@ -17,6 +17,7 @@ import type { Entry, EntryScope, EntryStamp, Hex12, ParsedChild, Problem, Proble
 export const largestChildBytes: number = 8 * 1024 * 1024
 
 const needle = Buffer.from('source')
+const commentStart = Buffer.from('<!--')
 const nothing: ParsedChild = { entries: [], problems: [], frontmatter: null, conflicted: false }
 
 /** Whether the bytes hold the word that every declaration has; the only shortcut there is. */
@@ -24,9 +25,20 @@ export function mightDeclare(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(needle)
 }
 
+/** Whether there is anywhere to declare something: frontmatter, also on a side of a merge conflict, or a comment. */
+function hasPlace(bytes: Uint8Array): boolean {
+  const at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  const startsWith = (byte: number, times: number) => {
+    for (let n = 0; n < times; n += 1) if (bytes[at + n] !== byte) return false
+    return true
+  }
+  if (startsWith(0x2d, 3) || startsWith(0x3c, 7)) return true
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(commentStart)
+}
+
 /** Never throws: a document that cannot be read is a problem and no entries. */
 export function parseChild(bytes: Uint8Array): ParsedChild {
-  if (!mightDeclare(bytes)) return nothing
+  if (!mightDeclare(bytes) || !hasPlace(bytes)) return nothing
   if (bytes.length > largestChildBytes)
     return refused(bytes, 'KEEL_CHILD_TOO_LARGE', 'a document with sources may have 8 MiB at most')
   const text = decodeUtf8(bytes)

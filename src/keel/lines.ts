@@ -40,6 +40,23 @@ export function lineBounds(bytes: Uint8Array): readonly number[] {
   return bounds
 }
 
+/** Number of the last line, from 1, also of an empty file: what `lineBounds` tells without its table. */
+export function lastLineOf(bytes: Uint8Array): number {
+  let lines = 0
+  let end = 0
+  const hasCr = bytes.includes(0x0d)
+  for (let at = 0; at < bytes.length; at = end) {
+    const next = bytes.indexOf(0x0a, at)
+    end = next < 0 ? bytes.length : next + 1
+    lines += 1
+    if (!hasCr) continue
+    for (let cr = bytes.indexOf(0x0d, at); cr >= 0 && cr < end - 1; cr = bytes.indexOf(0x0d, cr + 1)) {
+      if (bytes[cr + 1] !== 0x0a) lines += 1
+    }
+  }
+  return Math.max(1, lines)
+}
+
 /** Number (from 1) of the line that holds a byte. */
 export function lineOf(bounds: readonly number[], offset: number): number {
   let low = 0

@@ -27,6 +27,8 @@ export interface TargetRequest {
   readonly look: Extract<Look, { readonly kind: 'there' }>
   readonly anchors: readonly (string | null)[]
   readonly maxBytes: number
+  /** Memory that a small file may be read into. */
+  readonly into: Uint8Array
 }
 
 /** `null`: it went away while it was looked at. */
@@ -36,7 +38,7 @@ export async function readTarget(request: TargetRequest): Promise<TargetReading 
   return readNow(request)
 }
 
-function readNow({ files, absolute, path, look, anchors, maxBytes }: TargetRequest): TargetReading | null {
+function readNow({ files, absolute, path, look, anchors, maxBytes, into }: TargetRequest): TargetReading | null {
   const stat = look.file
   if (stat === undefined) return null
   const readAt = machineNow()
@@ -56,29 +58,16 @@ function readNow({ files, absolute, path, look, anchors, maxBytes }: TargetReque
   if (stat.size > maxBytes) return unreadable(`over ${Math.floor(maxBytes / 1024 / 1024)} MiB`)
   try {
     if (stat.size > largeFileBytes) return readLarge(files, absolute, stat.size, anchors, seen)
-    const bytes = files.read(absolute, largeFileBytes)
+    const bytes = files.read(absolute, largeFileBytes, { size: stat.size, into })
     const parsed = parsedDocument(path, bytes)
     const target = openTarget(bytes, path, parsed)
-    const views = new Map(anchors.map((anchor): [string | null, AnchorView] => [anchor, copyOf(target.view(anchor), bytes)]))
+    const views = new Map(anchors.map((anchor): [string | null, AnchorView] => [anchor, target.view(anchor)]))
     return { record: { ...seen, raw: blobId(bytes), why: null, views }, bytes, parsed }
   } catch (error) {
     if (!(error instanceof OutriggerError)) throw error
     if (error.code === 'FILES_MISSING' || error.code === 'FILES_NOT_FILE') return null
     return unreadable(error.code === 'FILES_TOO_LARGE' ? 'grows while it is read' : 'no permission to read it')
   }
-}
-
-/** With everything worked out, so that the record does not keep the bytes. */
-function copyOf(view: AnchorView, bytes: Uint8Array): AnchorView {
-  if (view.kind !== 'found' || view.match !== null) return { ...view }
-  const { kind, match, heading, span, binary, ids } = view
-  return { kind, match, heading, span, firstLine: 1, lastLine: countLines(bytes), binary, ids, namesakes: [] }
-}
-
-function countLines(bytes: Uint8Array): number {
-  let lines = bytes.length === 0 || bytes[bytes.length - 1] === 0x0a ? 0 : 1
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines += 1
-  return Math.max(1, lines)
 }
 
 /** Declarations of a document, `null` for other files and for documents without. */

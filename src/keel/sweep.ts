@@ -45,12 +45,14 @@ export interface SweepOutcome {
 }
 
 export interface SweepHooks {
-  /** A target was read; its bytes are not kept. */
+  /** A target was read; its bytes are good for this call only. */
   onTarget?(reading: TargetReading): void
 }
 
 /** Bytes a document may have before it counts as one that cannot be read. */
 const mebibyte = 1024 * 1024
+
+const scratchBytes = 64 * 1024
 
 export async function sweep(
   deps: SweepDeps,
@@ -84,6 +86,8 @@ class Sweep {
   readonly #movedTargets = new Set<string>()
   /** Where a target was missing before. */
   readonly #wasMissing = new Set<string>()
+  /** Small files are read into this, one after the other. */
+  #scratch: Uint8Array | undefined
   #isChanged = false
   #total = 0
 
@@ -221,7 +225,8 @@ class Sweep {
     const readAt = machineNow()
     let bytes: Uint8Array
     try {
-      bytes = files.read(this.#absolute(path), config.maxSourceMiB * mebibyte)
+      const hint = { size: stat.size, into: (this.#scratch ??= new Uint8Array(scratchBytes)) }
+      bytes = files.read(this.#absolute(path), config.maxSourceMiB * mebibyte, hint)
     } catch (error) {
       if (!(error instanceof OutriggerError)) throw error
       if (error.code === 'FILES_MISSING' || error.code === 'FILES_NOT_FILE') {
@@ -392,7 +397,8 @@ class Sweep {
   ): Promise<void> {
     const { files, config } = this.#deps
     const maxBytes = config.maxSourceMiB * mebibyte
-    const reading = await readTarget({ files, absolute: this.#absolute(path), path, look, anchors, maxBytes })
+    const into = (this.#scratch ??= new Uint8Array(scratchBytes))
+    const reading = await readTarget({ files, absolute: this.#absolute(path), path, look, anchors, maxBytes, into })
     if (reading === null) {
       // It went away, or moved while it was read: the next look knows more.
       this.#skip(path)

@@ -28,7 +28,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutriggerError } from '../errors.ts'
-import type { FileKind, FileStat, Files, FolderEntry } from '../ports/files.ts'
+import type { FileKind, FileStat, Files, FolderEntry, ReadHint } from '../ports/files.ts'
 
 /** The calls whose failures tests inject; the real ones by default. */
 export interface FileCalls {
@@ -47,7 +47,8 @@ export function nodeFiles(calls: FileCalls = realCalls): Files {
     stat: path => statOf(path, statSync),
     lstat: path => statOf(path, lstatSync),
     list,
-    read: (path, maxBytes = Number.MAX_SAFE_INTEGER) => readWhole(path, maxBytes),
+    read: (path, maxBytes = Number.MAX_SAFE_INTEGER, hint) =>
+      (hint !== undefined && readSeen(path, maxBytes, hint)) || readWhole(path, maxBytes),
     readChunks,
     realpath(path) {
       try {
@@ -138,6 +139,27 @@ function openFile(path: string): { readonly descriptor: number; readonly size: n
   if (now.isFile()) return { descriptor, size: now.size }
   closeSync(descriptor)
   throw notFile(path)
+}
+
+/**
+ * A file that was looked at just now, with as few calls as there can be: a read that asks for more than
+ * the size and gets the size has all of it. `undefined`: it is another by now, or cannot be read.
+ */
+function readSeen(path: string, maxBytes: number, { size, into }: ReadHint): Uint8Array | undefined {
+  if (size === 0 || size >= into.length || size > maxBytes) return undefined
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  } catch {
+    return undefined
+  }
+  try {
+    return readSync(descriptor, into, 0, into.length, null) === size ? into.subarray(0, size) : undefined
+  } catch {
+    return undefined // a folder or pipe in its place
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function readWhole(path: string, maxBytes: number): Uint8Array {

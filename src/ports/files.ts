@@ -37,6 +37,14 @@ export interface ReplaceOptions {
   readonly mode?: number
 }
 
+/** What a reader of many small files knows and has. */
+export interface ReadHint {
+  /** Bytes of the file, which the caller looked at just now and found to be a regular one. */
+  readonly size: number
+  /** The bytes may be given as a part of this, good until the next read that is handed it. Used when larger than `size`. */
+  readonly into: Uint8Array
+}
+
 export interface Files {
   /** Follows links. `undefined` when nothing is there, also behind a dangling or looping link. Throws `FILES_UNREADABLE` when it may not look. */
   stat(path: string): FileStat | undefined
@@ -44,8 +52,8 @@ export interface Files {
   lstat(path: string): FileStat | undefined
   /** Entries of a folder in no order. Throws `FILES_MISSING`, `FILES_NOT_FOLDER`, `FILES_UNREADABLE`. */
   list(folder: string): readonly FolderEntry[]
-  /** All bytes of a regular file. Throws `FILES_MISSING`, `FILES_NOT_FILE`, `FILES_UNREADABLE`, `FILES_TOO_LARGE` above `maxBytes`. Never opens a pipe or device. */
-  read(path: string, maxBytes?: number): Uint8Array
+  /** All bytes of a regular file. Throws `FILES_MISSING`, `FILES_NOT_FILE`, `FILES_UNREADABLE`, `FILES_TOO_LARGE` above `maxBytes`. Never opens a pipe or device. A hint changes nothing but the time it takes. */
+  read(path: string, maxBytes?: number, hint?: ReadHint): Uint8Array
   /** The same in pieces, for files that should not be held whole. */
   readChunks(path: string, chunkBytes: number): Iterable<Uint8Array>
   /** With every link resolved; `undefined` when nothing is there. */

@@ -4,7 +4,7 @@
  */
 import { OutriggerError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { FileStat, Files, FolderEntry } from '../ports/files.ts'
+import type { FileStat, Files, FolderEntry, ReadHint } from '../ports/files.ts'
 import { joinPath, parentOf } from './places.ts'
 
 interface Written {
@@ -48,12 +48,12 @@ export function overlayFiles(base: Files, clock: Pick<Clock, 'now'>): Files {
 
   const stat = (path: string): FileStat | undefined => statKey(keyOf(path), path)
 
-  function read(path: string, maxBytes?: number): Uint8Array {
+  function read(path: string, maxBytes?: number, hint?: ReadHint): Uint8Array {
     const key = keyOf(path)
     const file = written.get(key)
     if (file === undefined) {
       if (removed.has(key) || (folders.has(key) && base.stat(path) === undefined)) throw notReadable(path, stat(path))
-      return base.read(path, maxBytes)
+      return base.read(path, maxBytes, hint)
     }
     if (maxBytes !== undefined && file.bytes.length > maxBytes) {
       throw new OutriggerError('FILES_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`, { subject: path })

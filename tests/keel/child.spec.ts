@@ -231,6 +231,11 @@ describe('a document', () => {
 })
 
 describe('merge markers', () => {
+  it.each(['', '\uFEFF'])('at the start of a file may hold its frontmatter (%#)', bom => {
+    const text = `${bom}<<<<<<< ours\n---\nsource: a.md\n---\n=======\n>>>>>>> theirs\n# A\n`
+    expect(parse(text)).toMatchObject({ conflicted: true, entries: [{ text: 'a.md', stamp: { kind: 'conflict' } }] })
+  })
+
   const merged = [
     '---',
     'sources:',

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sliceIds } from '../../src/keel/forms.ts'
-import { findMovedLines, lineBounds, lineOf, parseLines, printLines, spanOfLines } from '../../src/keel/lines.ts'
+import { findMovedLines, lastLineOf, lineBounds, lineOf, parseLines, printLines, spanOfLines } from '../../src/keel/lines.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const context = { path: 'n.txt', parsed: null }
@@ -50,6 +51,18 @@ describe('a line anchor', () => {
       expect(spanOfLines(lineBounds(bytesOf('a\nb\n')), range)).toBeNull()
     },
   )
+})
+
+describe('the last line', () => {
+  it('has the number that the table of lines gives it', () => {
+    const bytes = fc.uint8Array({ max: 3, maxLength: 12 }).map(kinds => kinds.map(kind => [0x0a, 0x0d, 0x41, 0x41][kind]!))
+    fc.assert(
+      fc.property(bytes, file => {
+        expect(lastLineOf(file)).toBe(lineOf(lineBounds(file), Math.max(0, file.length - 1)))
+      }),
+      { numRuns: 1000 },
+    )
+  })
 })
 
 describe('moved lines', () => {

@@ -60,6 +60,22 @@ export function filesContract(name: string, open: () => FilesUnderTest): void {
       },
     )
 
+    it.each([
+      ['as it was seen', 5, 64],
+      ['shorter than it was seen', 9, 64],
+      ['longer than it was seen', 2, 64],
+      ['larger than the memory at hand', 5, 5],
+      ['seen when it was empty', 0, 64],
+    ])('reads the same with a hint: a file %s', async (_what, size, room) => {
+      const { files, folder } = open()
+      await files.replace(`${folder}/a`, bytes('12345'))
+      const hint = { size, into: new Uint8Array(room) }
+      expect(text(files.read(`${folder}/a`, 100, hint))).toBe('12345')
+      expect(() => files.read(`${folder}/a`, 4, hint)).toThrow(expect.objectContaining({ code: 'FILES_TOO_LARGE' }))
+      expect(() => files.read(`${folder}/none`, 100, hint)).toThrow(expect.objectContaining({ code: 'FILES_MISSING' }))
+      expect(() => files.read(folder, 100, hint)).toThrow(expect.objectContaining({ code: 'FILES_NOT_FILE' }))
+    })
+
     it('refuses a file that is larger than asked for', async () => {
       const { files, folder } = open()
       await files.replace(`${folder}/a`, bytes('12345'))
