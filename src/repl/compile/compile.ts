@@ -98,7 +98,7 @@ function compilePrepared(request: CompileRequest, submitted: string): Compiled |
   const fence = fenceFault(source)
   if (fence !== undefined) return diagnose(request, fence)
   const parsed = parseCell(source, request)
-  if (parsed.kind === 'fault') return diagnose(request, parsed.fault)
+  if (parsed.kind === 'fault') return diagnose(request, parsed.fault, parsed.program)
   const tree = parsed.program
   const strict = (tree['directives'] as Node[]).some(item =>
     /^(['"])use strict\1$/.test(source.slice(item.start, item['value'].end)),

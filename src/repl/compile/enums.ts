@@ -1,6 +1,6 @@
 /** Enums become objects: members in order, each able to name those before it, numbers also mapped back to their names. */
 import { findToken, type Node } from './ast.ts'
-import type { Handler, Walk } from './walk.ts'
+import { type Handler, Refusal, type Walk } from './walk.ts'
 
 const quote = JSON.stringify
 
@@ -49,6 +49,13 @@ export function lowerEnum(walk: Walk, node: Node, start: number, before: string,
   })
 }
 
+const lists = new Set(['Program', 'BlockStatement', 'SwitchCase', 'TSModuleBlock', 'StaticBlock', 'ClassBody'])
+
+/** What becomes a lexical declaration must stand where one may stand. */
+export function checkList(node: Node, parent: Node): void {
+  if (!lists.has(parent.type)) throw new Refusal('OUT-C001', 'A declaration cannot be the body of a statement.', node.start, ['Put braces around it.'])
+}
+
 const enumeration: Handler = (walk, node, parent) => {
   if (node['declare'] === true) {
     walk.edits.blankStatement(node.start, node.end)
@@ -61,6 +68,7 @@ const enumeration: Handler = (walk, node, parent) => {
     lowerEnum(walk, node, node.start, `${walk.usesHelpers()}.enum({[${quote(name)}]:`, merges ? `${walk.h}.n.${name}` : '', '});')
     return
   }
+  checkList(node, parent)
   const merges = walk.scope.names.has(name) && walk.scope.names.get(name) === undefined
   walk.scope.names.set(name, undefined)
   lowerEnum(walk, node, node.start, merges ? `${name}=` : `let ${name}=`, merges ? name : '', ';')

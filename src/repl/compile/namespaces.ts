@@ -3,7 +3,7 @@
  * classes and enums are variables too and are put on it.
  */
 import { boundNames, type Node } from './ast.ts'
-import { lowerEnum } from './enums.ts'
+import { checkList, lowerEnum } from './enums.ts'
 import { declareLexical } from './functions.ts'
 import { lowerImportEquals } from './modules.ts'
 import { assignVariables } from './variables.ts'
@@ -58,7 +58,8 @@ export function lowerNamespace(walk: Walk, node: Node, start: number, parent: No
     if (!merges) fill(walk, node, start, `${h}.namespace({[${JSON.stringify(name)}]:`, '{}', '});', name)
     else fill(walk, node, start, `${h}.f(`, `${h}.n.${name}`, ');', name)
   } else {
-    const merges = walk.scope.names.has(name)
+    checkList(node, parent)
+    const merges = walk.scope.names.has(name) && walk.scope.names.get(name) === undefined
     walk.scope.names.set(name, undefined)
     fill(walk, node, start, merges ? `${name}=` : `let ${name}=`, merges ? name : '{}', ';', `${walk.counter}:${name}`)
   }

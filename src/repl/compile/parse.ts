@@ -1,6 +1,6 @@
 /** One parse: the cell as the body of a sloppy function that may await, with all of TypeScript. */
 import { type ParserOptions, parse } from '@babel/parser'
-import type { Node } from './ast.ts'
+import { type Node, skipTrivia } from './ast.ts'
 
 export interface ParseFault {
   /** Babel's name of the fault. */
@@ -75,10 +75,11 @@ interface BabelFault {
   readonly pos: number
 }
 
-const faultOf = (error: BabelFault): ParseFault => ({
+const faultOf = (source: string, error: BabelFault): ParseFault => ({
   reason: error.reasonCode ?? 'Unknown',
   message: error.message.replace(/ ?\(\d+:\d+\)$/, '').replace(/\s*\n[\s\S]*$/, ''),
-  offset: Math.max(0, error.pos ?? 0),
+  // A missing semicolon is noticed at the token that cannot follow.
+  offset: error.reasonCode === 'MissingSemicolon' ? skipTrivia(source, error.pos) : Math.max(0, error.pos ?? 0),
 })
 
 /** Imports and exports stand at the top of a cell, and `using` may stand there. */
@@ -87,6 +88,17 @@ function isAllowed(error: BabelFault, program: Node, legacy: boolean): boolean {
   if (error.reasonCode === 'UnsupportedParameterDecorator') return legacy
   if (error.reasonCode !== 'UnexpectedUsingDeclaration') return false
   return (program['body'] as Node[]).some(statement => statement.start === error.pos)
+}
+
+/** What was thrown may follow from a fault that the parser recovered from: look for the first without recovery. */
+function firstFault(source: string, choice: ParseChoice, thrown: BabelFault): ParseFault {
+  try {
+    parse(source, { ...optionsOf(choice.decorators === 'legacy', choice.jsx === 'react-jsx'), errorRecovery: false })
+  } catch (error) {
+    const first = error as BabelFault
+    if (first.pos < thrown.pos && !allowed.has(first.reasonCode) && first.reasonCode !== 'UnexpectedUsingDeclaration') return faultOf(source, first)
+  }
+  return faultOf(source, thrown)
 }
 
 export interface ParseChoice {
@@ -104,11 +116,11 @@ export function parseCell(source: string, choice: ParseChoice): Parsed {
     // What cannot be recovered from is thrown; a program nested too deeply exhausts the stack.
     if (error instanceof RangeError)
       return { kind: 'fault', fault: { reason: 'TooDeep', message: 'The code is nested too deeply.', offset: 0 } }
-    return { kind: 'fault', fault: faultOf(error as BabelFault) }
+    return { kind: 'fault', fault: firstFault(source, choice, error as BabelFault) }
   }
   const program = file.program as Node
   const errors = ((file.errors ?? []) as BabelFault[]).filter(error => !isAllowed(error, program, legacy))
   if (errors.length === 0) return { kind: 'parsed', program }
   const first = errors.reduce((least, error) => (error.pos < least.pos ? error : least))
-  return { kind: 'fault', fault: faultOf(first), program }
+  return { kind: 'fault', fault: faultOf(source, first), program }
 }

@@ -140,6 +140,9 @@ export class Walk {
     if (this.isReserved(name))
       throw new Refusal('OUT-N001', `'${name}' is reserved.`, at, ['Choose another name at the top level of the cell.'])
     const index = this.#declaredAt.get(name)
+    if (index !== undefined && !mayRepeat(this.declared[index]!.kind, kind)) {
+      throw new Refusal('OUT-N002', `Identifier '${name}' has already been declared.`, at, ['A name can be declared again in a later cell, and once per cell.'])
+    }
     if (index !== undefined) this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
     else {
       this.#declaredAt.set(name, this.declared.length)
@@ -160,6 +163,16 @@ export class Walk {
   note(rewrite: Rewrite): void {
     this.rewrites.push(rewrite)
   }
+}
+
+const hoisting: ReadonlySet<NameKind> = new Set(['var', 'function'])
+const merging: ReadonlySet<NameKind> = new Set(['enum', 'namespace'])
+
+/** What one cell may declare twice: `var` and functions, and what enums and namespaces extend. */
+function mayRepeat(before: NameKind, after: NameKind): boolean {
+  if (hoisting.has(before) && hoisting.has(after)) return true
+  if (after === 'namespace') return before === 'function' || before === 'class' || merging.has(before)
+  return after === 'enum' && merging.has(before)
 }
 
 /** A function stays one when a `var` of its name follows, and a class or function that a namespace extends is still itself. */

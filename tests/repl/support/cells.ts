@@ -124,7 +124,7 @@ export function createCells(): Cells {
 }
 
 /** Run cells of one session in order and give the value of the last. */
-export async function valueOf(...sources: readonly string[]): Promise<unknown> {
+export async function lastValue(...sources: readonly string[]): Promise<unknown> {
   const cells = createCells()
   let last: CellResult | undefined
   for (const source of sources) last = await cells.run(source)
