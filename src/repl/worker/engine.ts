@@ -1,0 +1,139 @@
+/**
+ * The engine's half of the worker, in a context of its own: what cells patch is not what runs here. Values of cells are foreign objects; they are looked
+ * at, never called, except where calling is what the cell asked for.
+ */
+import { compile } from '../compile/compile.ts'
+import { createCalls } from './calls.ts'
+import type { Captured } from './captured.ts'
+import { openChannel } from './channel.ts'
+import type { CellContext } from './context.ts'
+import { createModules } from './modules.ts'
+import { captureOutput } from './output.ts'
+import { type BootMessage, encodeFrame, FrameReader, type ToWorker } from './protocol.ts'
+import { createReferences } from './references.ts'
+import { createRunner, type Runner } from './runner.ts'
+import { createValues } from './values.ts'
+
+declare const captured: Captured
+
+/** Resources that the worker itself holds. */
+const ownResources = new Set(['PipeWrap', 'TTYWrap'])
+const timers = new Set(['Timeout', 'Immediate'])
+
+export function start(context: object): void {
+  let boot: BootMessage = { t: 'boot', outputBytes: 1024 * 1024, decorators: 'standard', jsx: 'off' }
+  let runner: Runner | undefined
+  const end = (): never => {
+    if (boot.temporaryFolder !== undefined) captured.removeFolder(boot.temporaryFolder)
+    return captured.endGroup()
+  }
+  const channel = openChannel(take, end)
+  /** The cell whose code runs now, as the platform follows it through timers and promises. */
+  const current = (): CellContext | undefined => captured.context() as CellContext | undefined
+  const owner = (): CellContext | undefined => current() ?? runner?.latest()
+
+  captureOutput(channel, () => boot.outputBytes, owner)
+  const modules = createModules()
+  const references = createReferences()
+  const calls = createCalls(channel, owner)
+  runner = createRunner({ channel, calls, modules, values: createValues(references), references, boot: () => boot, context })
+  defineForCells(modules.require)
+  guard()
+
+  function take(message: ToWorker): void {
+    switch (message.t) {
+      case 'boot': {
+        boot = message
+        const { node, v8, icu } = captured.versions
+        channel.send({ t: 'ready', pid: captured.pid, node, v8, icu })
+        return
+      }
+      case 'run':
+        runner!.run(message)
+        return
+      case 'settle':
+        calls.settle(message)
+        return
+      case 'abandon':
+        runner!.abandon(message.cell)
+        return
+      case 'ping':
+        channel.send({ t: 'pong', n: message.n, activeMs: runner!.activeMs(), residentMb: captured.residentMb() })
+        return
+      case 'look': {
+        const resources = [...captured.activeResources()]
+        channel.send({
+          t: 'look',
+          n: message.n,
+          bindings: runner!.look(),
+          timers: resources.filter(each => timers.has(each)).length,
+          handles: resources.filter(each => !timers.has(each) && !ownResources.has(each)).length,
+          cwd: captured.cwd(),
+        })
+        return
+      }
+      case 'end':
+        end()
+        return
+      default:
+        message satisfies never
+    }
+  }
+
+  /** `process.exit` and the like throw; what fails outside of a cell's flow is told and harms nobody. */
+  function guard(): void {
+    captured.guardProcess(what => {
+      const error = captured.realm.makeError(
+        'Error',
+        `${what} is refused: it would end the REPL and all its names. Use return to leave the cell.`,
+        { code: 'OUT-X002' },
+      )
+      const context = owner()
+      if (context !== undefined && !context.ended) context.refusedExit ??= runner!.describe(error, context.cell)
+      throw error
+    })
+    const tell = (code: 'OUT-W101' | 'OUT-W102', thrown: unknown): void => {
+      const cell = owner()?.cell ?? 0
+      channel.send({ t: 'problem', code, cell, failure: runner!.describe(thrown, cell) })
+    }
+    captured.onProblem(
+      error => tell('OUT-W101', error),
+      reason => {
+        if (!calls.isExpiry(reason)) tell('OUT-W102', reason)
+      },
+    )
+  }
+}
+
+/** Runs what the first cell will need, so that its compiled form can be kept. */
+export function warm(): void {
+  const request = {
+    cell: 1,
+    known: new Map(),
+    namespaces: new Set<string>(),
+    platformNames: new Set<string>(),
+    echo: 'return',
+    decorators: 'standard',
+    jsx: 'off',
+  } as const
+  const sources = [
+    'const a: number = await b(1); return { a, x: [1, 2].map(y => y + 1) }',
+    'import { c } from "node:path"; function f() { return `${c}` } class D extends E { v = 1 } let { g, h } = f()',
+  ]
+  for (const source of sources) void compile({ ...request, source })
+  const encoded = createValues(createReferences()).send({ a: [1, 'two', new Map()] }, false)
+  new FrameReader().push(encodeFrame(1, new Uint8Array(16), encoded.bytes)).next()
+}
+
+/** What a script of the platform has; not enumerable, so that no cell has made it. */
+function defineForCells(require: unknown): void {
+  const { realm } = captured
+  const define = (name: string, descriptor: PropertyDescriptor): void => {
+    Object.defineProperty(captured.global, name, { configurable: true, enumerable: false, ...descriptor })
+  }
+  define('require', { value: require, writable: true })
+  define('__dirname', { get: realm.makeFunction('__dirname', () => captured.cwd()) as () => unknown })
+  define('__filename', {
+    get: realm.makeFunction('__filename', () => captured.joinPath(captured.cwd(), 'cell.ts')) as () => unknown,
+  })
+}

@@ -1,0 +1,216 @@
+/**
+ * The child process that runs cells: takes what the engine needs of this realm, makes a context of its own for the engine, and starts it there. Nothing
+ * of a cell runs before `start` has returned.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { createRequire, isBuiltin, registerHooks } from 'node:module'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { pathToFileURL } from 'node:url'
+import { inspect, types } from 'node:util'
+import { constants, createContext, Script } from 'node:vm'
+import type { Captured } from './captured.ts'
+import { mainRealm } from './main-realm.ts'
+
+const { apply } = Reflect
+const textEncoder = new TextEncoder()
+const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
+const { encodeInto } = TextEncoder.prototype
+const { decode } = TextDecoder.prototype
+const { byteLength, isBuffer } = Buffer
+const { setImmediate: later, setTimeout: after, process: own } = globalThis
+const { cwd, kill, reallyExit, memoryUsage, getActiveResourcesInfo, getBuiltinModule } = own as typeof process & {
+  reallyExit(code: number): never
+}
+const { rss } = memoryUsage
+const { now, eventLoopUtilization } = performance
+const { pid, versions } = own
+const cells = new AsyncLocalStorage<unknown>()
+const { run, getStore } = AsyncLocalStorage.prototype
+const { runInContext } = Script.prototype
+
+/** Wait a moment without a timer; for a pipe whose reader is slow. */
+const pause = new Int32Array(new SharedArrayBuffer(4))
+const { wait } = Atomics
+
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  let at = 0
+  while (at < bytes.length) {
+    try {
+      at += writeSync(descriptor, bytes, at, bytes.length - at)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      wait(pause, 0, 0, 1)
+    }
+  }
+}
+
+function endGroup(): never {
+  try {
+    if (own.platform !== 'win32') apply(kill, own, [-pid, 'SIGKILL'])
+  } catch {
+    // Not the leader of a group.
+  }
+  return apply(reallyExit, own, [0]) as never
+}
+
+let compiler: Readonly<Record<string, unknown>> | undefined
+
+function loadCompiler(): { readonly exports: { readonly packages: Readonly<Record<string, unknown>> }; readonly script: Script } {
+  return loadScript('worker-compiler.cjs', createRequire(__filename))
+}
+
+const captured: Captured = {
+  global: globalThis,
+  realm: mainRealm,
+  pristineNames: Object.getOwnPropertyNames(globalThis),
+  modules: { util: { types: { ...types }, inspect } },
+  Script,
+  mainLoader: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER as unknown as symbol,
+  encodeInto: (text, into) => apply(encodeInto, textEncoder, [text, into]) as { read: number; written: number },
+  decodeUtf8: bytes => apply(decode, textDecoder, [bytes]) as string,
+  decodeStrict: bytes => apply(decode, strictDecoder, [bytes]) as string,
+  byteLength: text => byteLength(text),
+  isBuffer: value => isBuffer(value),
+  bufferPoolSize: Buffer.poolSize,
+  writeAll,
+  readChannel: (descriptor, into, take, end) => {
+    const socket = new Socket({
+      fd: descriptor,
+      readable: true,
+      writable: false,
+      onread: {
+        buffer: Buffer.from(into),
+        callback: count => {
+          take(count)
+          return true
+        },
+      },
+    })
+    socket.on('end', end).on('close', end).on('error', end)
+    socket.resume()
+  },
+  setImmediate: task => void later(task),
+  setTimeout: (task, ms) => void after(task, ms),
+  now: () => apply(now, performance, []) as number,
+  activeMs: () => (apply(eventLoopUtilization, performance, []) as { active: number }).active,
+  residentMb: () => (apply(rss, memoryUsage, []) as number) / 1024 / 1024,
+  cwd: () => apply(cwd, own, []) as string,
+  exit: () => apply(reallyExit, own, [0]) as never,
+  endGroup,
+  removeFolder: path => {
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Best effort; the system cleans its temporary folder.
+    }
+  },
+  activeResources: () => apply(getActiveResourcesInfo, own, []) as string[],
+  runWith: (context, task) => apply(run, cells, [context, task]) as never,
+  context: () => apply(getStore, cells, []),
+  onProblem: (uncaught, rejection) => {
+    own.setUncaughtExceptionCaptureCallback(uncaught)
+    own.on('unhandledRejection', (reason, promise) => rejection(reason, promise))
+    // While a cell is not interruptible the signal must not end the process.
+    own.on('SIGINT', () => {})
+  },
+  hookModules: (refuse, link) => {
+    registerHooks({
+      resolve: (specifier, context, next) => {
+        if (link(specifier) !== undefined) return { url: specifier, format: 'module', shortCircuit: true }
+        refuse(specifier)
+        return next(specifier, context)
+      },
+      load: (url, context, next) => {
+        const source = link(url)
+        return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true }
+      },
+    })
+    own.getBuiltinModule = mainRealm.makeFunction('getBuiltinModule', given => {
+      refuse(`${given[0] as string}`)
+      return apply(getBuiltinModule, own, given as [string])
+    }) as typeof own.getBuiltinModule
+  },
+  guardProcess: refuse => {
+    const guards: Record<string, (given: readonly unknown[]) => unknown> = {
+      exit: () => refuse('process.exit'),
+      reallyExit: () => refuse('process.reallyExit'),
+      abort: () => refuse('process.abort'),
+      kill: given => {
+        const target = Number(given[0])
+        const isSelf = target === pid || target === 0 || target === -pid || target === -1
+        return isSelf && given[1] !== 0 ? refuse('process.kill') : apply(kill, own, given as [number, string])
+      },
+    }
+    for (const name in guards) {
+      Object.defineProperty(own, name, {
+        value: mainRealm.makeFunction(name, guards[name]!),
+        configurable: true,
+        enumerable: true,
+        writable: true,
+      })
+    }
+  },
+  linkUrl: name => pathToFileURL(join(apply(cwd, own, []) as string, name)).href,
+  requireAt: folder => createRequire(join(folder, 'cell.cjs')),
+  folderUrl: folder => pathToFileURL(join(folder, 'cell.ts')).href,
+  compiler: name => (compiler ??= loadCompiler().exports.packages)[name],
+  joinPath: (folder, name) => join(folder, name),
+  resolveFrom: (folder, specifier) => {
+    if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
+    if (/^\.{0,2}\/|^[a-z][a-z\d+.-]*:/i.test(specifier)) return new URL(specifier, pathToFileURL(join(folder, 'cell.ts'))).href
+    return pathToFileURL(createRequire(join(folder, 'cell.cjs')).resolve(specifier)).href
+  },
+  versions: { node: versions.node, v8: versions.v8, icu: versions.icu ?? '' },
+  pid,
+}
+
+/** Modules that our own scripts ask for, as they are before a cell runs. */
+const modules: Readonly<Record<string, unknown>> = { 'node:util': captured.modules.util }
+
+const context = createContext(constants.DONT_CONTEXTIFY)
+const isWriting = own.argv[2] === '--write-compiled'
+
+/** Runs one of our scripts in the engine's context. V8's compiled form of it lies beside it, for the version that made it. */
+function loadScript<T>(name: string, require: (name: string) => unknown): { readonly exports: T; readonly script: Script } {
+  const file = join(__dirname, name)
+  let cachedData: Buffer | undefined
+  try {
+    if (!isWriting) cachedData = readFileSync(`${file}.v8`)
+  } catch {
+    // Never made here; the text says the same.
+  }
+  const script = new Script(readFileSync(file, 'latin1'), {
+    filename: `outrigger:${name}`,
+    ...(cachedData !== undefined && { cachedData }),
+  })
+  const load = apply(runInContext, script, [context]) as (
+    module: { exports: T },
+    exports: T,
+    require: (name: string) => unknown,
+    captured: Captured,
+    process: unknown,
+  ) => void
+  const module = { exports: {} as T }
+  load(module, module.exports, require, captured, {
+    env: {},
+    platform: own.platform,
+    versions,
+    argv: [],
+    cwd: captured.cwd,
+    stdout: {},
+    stderr: {},
+  })
+  return { exports: module.exports, script }
+}
+
+const engine = loadScript<{ start(context: object): void; warm(): void }>('worker-engine.cjs', name => modules[name])
+if (isWriting) {
+  engine.exports.warm()
+  writeFileSync(join(__dirname, 'worker-engine.cjs.v8'), engine.script.createCachedData())
+  const { script } = loadCompiler()
+  writeFileSync(join(__dirname, 'worker-compiler.cjs.v8'), script.createCachedData())
+} else engine.exports.start(context)

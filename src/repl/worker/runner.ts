@@ -1,0 +1,313 @@
+/** Runs one cell at a time: compile, link, run, and say how it ended. */
+import { compile } from '../compile/compile.ts'
+import { mapStack } from '../compile/frames.ts'
+import { linkSource } from '../compile/link.ts'
+import { platformNamesOf } from '../compile/names.ts'
+import type { CompileRequest, Program } from '../compile/program.ts'
+import { createSessionNames } from '../compile/session-names.ts'
+import type { Calls } from './calls.ts'
+import type { Captured } from './captured.ts'
+import type { Channel } from './channel.ts'
+import type { CellContext } from './context.ts'
+import { describeFailure, type FailureReader } from './failure.ts'
+import type { Modules } from './modules.ts'
+import {
+  type BootMessage,
+  type DoneMessage,
+  type Failure,
+  fenceText,
+  type NameReport,
+  type RunMessage,
+  type SeenBinding,
+} from './protocol.ts'
+import type { References } from './references.ts'
+import type { SentValue, Values } from './values.ts'
+
+declare const captured: Captured
+
+/** Programs whose positions are kept: a frame of an older cell is not shown. */
+const keptPrograms = 500
+
+export interface Runner {
+  run(message: RunMessage): void
+  abandon(cell: number): void
+  look(): readonly SeenBinding[]
+  /** Describes what was thrown; `position` is the place in that cell. */
+  describe(thrown: unknown, cell: number): Failure
+  /** ms that the running cell has computed; 0 when none runs. */
+  activeMs(): number
+  /** The cell that runs now, or ran last. */
+  latest(): CellContext | undefined
+}
+
+interface Active {
+  readonly context: CellContext
+  readonly began: number
+  compileMs: number
+  program: Program | undefined
+  phase: DoneMessage['phase']
+  isOver: boolean
+}
+
+interface Ending {
+  readonly outcome: DoneMessage['outcome']
+  readonly failure?: Failure
+  readonly rejection?: DoneMessage['rejection']
+  readonly value?: { readonly of: unknown; readonly echoed: boolean }
+}
+
+export interface RunnerParts {
+  readonly channel: Channel
+  readonly calls: Calls
+  readonly modules: Modules
+  readonly values: Values
+  readonly references: References
+  readonly boot: () => BootMessage
+  /** The engine's own global object; a script in this context calls `startCell`. */
+  readonly context: object
+}
+
+export function createRunner({ channel, calls, modules, values, references, boot, context: engineGlobal }: RunnerParts): Runner {
+  const { realm, Script } = captured
+  const platformNames = platformNamesOf(captured.global)
+  for (const name of captured.pristineNames) platformNames.add(name)
+  const names = createSessionNames({ global: captured.global, platformNames, meta })
+  const programs = new Map<number, Program>()
+  const { runInContext, runInThisContext } = Script.prototype
+  // Only what runs inside a script that was started this way can be broken off by a signal.
+  const starter = new Script('startCell()', { filename: 'outrigger:start' })
+  const interruptible = { breakOnSigint: true, displayErrors: false }
+  let active: Active | undefined
+  let latest: CellContext | undefined
+
+  const readerFor = (cell: number): FailureReader => ({
+    mapStack: stack => mapStack(stack, number => programs.get(number), cell),
+    preview: values.preview,
+  })
+  const describe = (thrown: unknown, cell: number): Failure => describeFailure(thrown, readerFor(cell))
+
+  async function run(message: RunMessage): Promise<void> {
+    const context: CellContext = { cell: message.cell, printedUnits: 0, ended: false, refusedExit: undefined }
+    const now: Active = { context, began: captured.activeMs(), compileMs: 0, program: undefined, phase: 'parse', isOver: false }
+    active = now
+    latest = context
+    channel.send({ t: 'started', cell: message.cell })
+    calls.offer(message.namespaces)
+    try {
+      const began = captured.now()
+      const compiled = compile(requestOf(message))
+      const result = 'then' in compiled ? await compiled : compiled
+      if (result.kind === 'rejected') return finish(now, { outcome: 'rejected', rejection: result })
+      const program = result
+      now.program = program
+      keep(program)
+      names.prepare(program)
+      now.phase = 'link'
+      if (program.imports.length > 0 && !(await link(program, now))) return
+      if (now.isOver) return
+      const script = new Script(program.code, {
+        filename: program.fileName,
+        columnOffset: program.columnOffset,
+        importModuleDynamically: captured.mainLoader as never,
+      })
+      const body = Reflect.apply(runInThisContext, script, [{ displayErrors: false }]) as (helpers: unknown) => unknown
+      now.compileMs = captured.now() - began
+      now.phase = 'run'
+      start(now, body, names.helpers(program))
+    } catch (error) {
+      // A syntax error that only V8 sees.
+      finish(now, { outcome: now.phase === 'run' ? 'threw' : 'rejected', failure: describe(error, message.cell) })
+    }
+  }
+
+  function requestOf({ cell, source, echo }: RunMessage): CompileRequest {
+    const { decorators, jsx } = boot()
+    return { cell, source, known: names.kinds, namespaces: calls.reserved, platformNames, echo, decorators, jsx }
+  }
+
+  function keep(program: Program): void {
+    programs.set(program.cell, program)
+    const oldest = programs.keys().next()
+    if (programs.size > keptPrograms && !oldest.done) programs.delete(oldest.value)
+  }
+
+  async function link(program: Program, now: Active): Promise<boolean> {
+    const loaded: [Program['imports'][number], Readonly<Record<string, unknown>>][] = []
+    for (const wanted of program.imports) {
+      try {
+        const missing = new Set<number>()
+        for (;;) {
+          try {
+            const { namespace } = await captured.runWith(now.context, () =>
+              modules.link(linkSource(wanted, wanted.specifier, missing)),
+            )
+            loaded.push([wanted, namespace])
+            break
+          } catch (error) {
+            if (!leaveOut(wanted, error, missing)) throw error
+          }
+        }
+      } catch (error) {
+        const { position: _, ...failure } = describe(error, program.cell)
+        finish(now, {
+          outcome: 'rejected',
+          failure: { ...failure, code: failure.code ?? 'OUT-C004', position: program.positions.locate(wanted.start) },
+        })
+        return false
+      }
+      if (now.isOver) return false
+    }
+    for (const [wanted, namespace] of loaded) {
+      for (const [index, binding] of wanted.bindings.entries()) {
+        const key = `b${index}`
+        if (key in namespace) names.bindImport(binding, () => namespace[key])
+      }
+    }
+    return true
+  }
+
+  /** A name that is used in types only and that the module lacks is left out. */
+  function leaveOut(wanted: Program['imports'][number], error: unknown, missing: Set<number>): boolean {
+    const index = wanted.bindings.findIndex(
+      ({ imported, optional }, at) => optional && !missing.has(at) && isMissing(describe(error, 0).message, imported),
+    )
+    if (index < 0) return false
+    missing.add(index)
+    return true
+  }
+
+  function start(now: Active, body: (helpers: unknown) => unknown, helpers: unknown): void {
+    const { context } = now
+    const end = (ending: () => Ending): void => {
+      // Rejections that nobody handles are known when the queue of microtasks has drained.
+      captured.setImmediate(() => finish(now, ending()))
+    }
+    const ok = (value: unknown): void => end(() => ({ outcome: 'ok', ...valueFor(value) }))
+    const fail = (thrown: unknown): void => end(() => ({ outcome: 'threw', failure: describe(thrown, context.cell) }))
+    ;(engineGlobal as { startCell?: () => void }).startCell = () =>
+      captured.runWith(context, () => realm.execute(body, helpers, ok, fail))
+    try {
+      Reflect.apply(runInContext, starter, [engineGlobal, interruptible])
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error
+      finish(now, { outcome: 'interrupted' })
+    }
+  }
+
+  function valueFor(value: unknown): Pick<Ending, 'value'> {
+    const echo = names.takeEcho()
+    if (value !== undefined) return { value: { of: value, echoed: false } }
+    return echo === undefined || echo.value === undefined ? {} : { value: { of: echo.value, echoed: true } }
+  }
+
+  function finish(now: Active, ending: Ending): void {
+    if (now.isOver) return
+    now.isOver = true
+    active = undefined
+    const { context, program } = now
+    calls.endLease(context)
+    if (context.refusedExit !== undefined && ending.failure?.code !== 'OUT-X002') {
+      channel.send({ t: 'problem', code: 'OUT-X002', cell: context.cell, failure: context.refusedExit })
+    }
+    const changes = program === undefined ? { added: [], changed: [], removed: [] } : names.finish()
+    const report = (changed: readonly string[]): NameReport[] => changed.map(name => reportOf(name, program))
+    const reports = { added: report(changes.added), changed: report(changes.changed), removed: changes.removed }
+    const { value, failure } = valueSent(ending, context.cell)
+    const fences = { stdout: fence(1, context.cell), stderr: fence(2, context.cell) }
+    channel.send(
+      {
+        t: 'done',
+        cell: context.cell,
+        outcome: ending.outcome,
+        phase: now.phase,
+        ...(ending.rejection !== undefined && { rejection: ending.rejection }),
+        ...(failure !== undefined && { failure }),
+        ...(value !== undefined && { value: value.about }),
+        names: reports,
+        touch: program?.touch ?? [],
+        dynamic: program?.dynamic ?? false,
+        uses: {
+          globals: program === undefined ? [] : usedGlobals(program),
+          modules: program?.imports.map(each => each.specifier) ?? [],
+        },
+        rewrites: program?.rewrites ?? [],
+        fences,
+        cwd: directory(),
+        compileMs: now.compileMs,
+        computeMs: captured.activeMs() - now.began,
+      },
+      value?.bytes,
+    )
+  }
+
+  function valueSent(ending: Ending, cell: number): { readonly value?: SentValue; readonly failure?: Failure } {
+    if (ending.value === undefined) return ending.failure === undefined ? {} : { failure: ending.failure }
+    try {
+      return { value: values.send(ending.value.of, ending.value.echoed) }
+    } catch (error) {
+      // The cell did its work; only what it returned cannot be shown.
+      return { value: values.send(`[cannot be shown: ${describe(error, cell).message}]`, ending.value.echoed) }
+    }
+  }
+
+  function reportOf(name: string, program: Program | undefined): NameReport {
+    const kind = names.kinds.get(name) ?? 'implicit'
+    const declared = program?.declared.findLast(each => each.name === name)
+    if (declared === undefined || program === undefined) return { name, kind }
+    const { start, end } = declared
+    if (kind === 'function' || kind === 'class')
+      references.note(names.read(name)?.value, { name, kind, cell: program.cell, start, end })
+    return { name, kind, start, end }
+  }
+
+  function usedGlobals(program: Program): string[] {
+    return [...program.occurrences.keys()].filter(name => platformNames.has(name) && !names.kinds.has(name))
+  }
+
+  function fence(descriptor: 1 | 2, cell: number): boolean {
+    try {
+      captured.writeAll(descriptor, new TextEncoder().encode(fenceText(channel.nonce(), cell)))
+      return true
+    } catch {
+      // A cell closed the descriptor.
+      return false
+    }
+  }
+
+  function meta(): object {
+    const folder = directory()
+    const { realm: main } = captured
+    const resolver = main.makeFunction('resolve', given => captured.resolveFrom(folder, given[0] as string))
+    const made = main.makeNamespace([
+      ['dirname', folder],
+      ['filename', captured.joinPath(folder, 'cell.ts')],
+      ['url', captured.folderUrl(folder)],
+      ['resolve', resolver],
+    ])
+    return made
+  }
+
+  return {
+    run: message => void run(message),
+    abandon: cell => {
+      if (active?.context.cell === cell) finish(active, { outcome: 'abandoned' })
+    },
+    look: () => [...names.kinds].map(([name, kind]) => ({ name, kind, ...values.look(names.read(name)?.value) })),
+    describe,
+    activeMs: () => (active === undefined ? 0 : captured.activeMs() - active.began),
+    latest: () => latest,
+  }
+}
+
+function directory(): string {
+  try {
+    return captured.cwd()
+  } catch {
+    // Removed under us.
+    return ''
+  }
+}
+
+function isMissing(message: string, name: string): boolean {
+  return message.includes('does not provide an export named') && message.includes(`'${name}'`)
+}
