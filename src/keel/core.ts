@@ -17,11 +17,11 @@ import { type ChildRecord, type EdgeSlot, emptyMemory, entryOf, type Memory } fr
 import { inOrder, isSuspect, suspectKey } from './naming.ts'
 import { createNotes, type Notes } from './notes.ts'
 import { createPace } from './pace.ts'
-import { stampsPath } from './places.ts'
+import { absoluteOf, stampsPath } from './places.ts'
 import { normOf, parsedDocument, type TargetReading } from './read-target.ts'
 import { searchGone } from './search.ts'
 import { parseStampFile, stampsById } from './stamp-file.ts'
-import { absoluteOf, type SweepOutcome, sweep } from './sweep.ts'
+import { type SweepOutcome, sweep } from './sweep.ts'
 import type { Assessment, Edge, Entry, Hex12, LocatedProblem, Refreshed, RefreshOptions, RefreshScope } from './types.ts'
 import { createZones } from './zones.ts'
 

@@ -27,6 +27,8 @@ export interface DocumentTable {
   role(path: string): DocumentRole | undefined
   /** The document is known, still the one that was read, and that reading proves its bytes. */
   isCurrent(path: string, stat: FileIdentity): boolean
+  /** `see` and `role` of a row that `isCurrent`; `undefined`, and nothing done, for any other. */
+  seeCurrent(path: string, stat: FileIdentity): DocumentRole | undefined
   set(path: string, stat: FileIdentity | null, role: DocumentRole, isSettled: boolean): void
   delete(path: string): boolean
   /** A new listing begins: no row was seen in it. `set` sees its row. */
@@ -70,6 +72,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
   let seenIn = new Uint32Array(Math.max(capacity, start.flags.length))
   let listing = 0
   if (capacity > rows.flags.length) rows = grown(rows, capacity)
+  let halves = halvesOf(rows)
 
   const table: DocumentTable = {
     get size() {
@@ -82,15 +85,13 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     },
     isCurrent(path, stat) {
       const at = indexOf.get(path)
-      if (at === undefined || (rows.flags[at]! & settledFlag) === 0) return false
-      return (
-        stat.kind === 'file' &&
-        rows.mtimeNs[at] === stat.mtimeNs &&
-        rows.ctimeNs[at] === stat.ctimeNs &&
-        rows.size[at] === stat.size &&
-        rows.inode[at] === BigInt.asUintN(64, stat.inode) &&
-        rows.device[at] === BigInt.asUintN(64, stat.device)
-      )
+      return at !== undefined && isCurrentRow(at, stat)
+    },
+    seeCurrent(path, stat) {
+      const at = indexOf.get(path)
+      if (at === undefined || !isCurrentRow(at, stat)) return undefined
+      seenIn[at] = listing
+      return roles[rows.flags[at]! & 3]
     },
     set(path, stat, role, isSettled) {
       const flags = roles.indexOf(role) | (isSettled && stat !== null ? settledFlag : 0)
@@ -123,6 +124,25 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
   }
   return table
 
+  function isCurrentRow(at: number, stat: FileIdentity): boolean {
+    if (stat.kind !== 'file' || (rows.flags[at]! & settledFlag) === 0 || rows.size[at] !== stat.size) return false
+    signed[0] = stat.mtimeNs
+    signed[1] = stat.ctimeNs
+    unsigned[2] = stat.inode
+    unsigned[3] = stat.device
+    const low = 2 * at
+    return (
+      words[0] === halves.mtimeNs[low] &&
+      words[1] === halves.mtimeNs[low + 1] &&
+      words[2] === halves.ctimeNs[low] &&
+      words[3] === halves.ctimeNs[low + 1] &&
+      words[4] === halves.inode[low] &&
+      words[5] === halves.inode[low + 1] &&
+      words[6] === halves.device[low] &&
+      words[7] === halves.device[low + 1]
+    )
+  }
+
   function put(path: string, row: Row): void {
     let at = indexOf.get(path)
     if (at === undefined) {
@@ -130,6 +150,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
       used += 1
       if (used > rows.flags.length) {
         rows = grown(rows, Math.max(64, 2 * used))
+        halves = halvesOf(rows)
         const more = new Uint32Array(rows.flags.length)
         more.set(seenIn)
         seenIn = more
@@ -144,6 +165,19 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     rows.flags[at] = row.flags
     seenIn[at] = listing
   }
+}
+
+/** The large integers of one stat; compared by halves, so that no look makes objects of those that are stored. */
+const signed = new BigInt64Array(4)
+const unsigned = new BigUint64Array(signed.buffer)
+const words = new Int32Array(signed.buffer)
+
+type Halves = Readonly<Record<'device' | 'inode' | 'mtimeNs' | 'ctimeNs', Int32Array>>
+
+/** The same memory as 32-bit numbers, two a row. */
+function halvesOf({ device, inode, mtimeNs, ctimeNs }: DocumentColumns): Halves {
+  const halves = (column: BigUint64Array | BigInt64Array) => new Int32Array(column.buffer, column.byteOffset, 2 * column.length)
+  return { device: halves(device), inode: halves(inode), mtimeNs: halves(mtimeNs), ctimeNs: halves(ctimeNs) }
 }
 
 const nowhere: Omit<Row, 'flags'> = { device: 0n, inode: 0n, mtimeNs: 0n, ctimeNs: 0n, size: 0 }

@@ -4,7 +4,7 @@ import { hunks } from '../text/diff.ts'
 import type { Core } from './core.ts'
 import { blobId } from './forms.ts'
 import { oldContent, readOrNull, sliceOf } from './history.ts'
-import { absoluteOf } from './sweep.ts'
+import { absoluteOf } from './places.ts'
 import type { Edge, EdgeDiff, Hex12 } from './types.ts'
 
 const maxBytes = 1024 * 1024

@@ -29,7 +29,7 @@ export interface Listing {
 const maxLocalZonesBytes = 1024 * 1024
 
 export function isDocumentName(name: string): boolean {
-  return /\.(?:md|markdown)$/iu.test(name)
+  return name.endsWith('.md') || /\.(?:md|markdown)$/iu.test(name)
 }
 
 /**
@@ -80,7 +80,8 @@ export function listDocuments(
       }
     }
   }
-  return { documents: [...documents, ...linkedDocuments(files, root, links, documents)], locals, zones, unreadable, isComplete }
+  for (const link of linkedDocuments(files, root, links, documents)) documents.push(link)
+  return { documents, locals, zones, unreadable, isComplete }
 }
 
 function entriesOf(files: Files, folder: string): readonly FolderEntry[] | 'gone' | 'unreadable' {

@@ -38,3 +38,20 @@ async function createFile(files: Files, path: string, text: string): Promise<voi
     if (files.lstat(path) === undefined) throw error
   }
 }
+
+/** In the host's form; `/` separates everywhere. */
+export function absoluteOf(root: string, path: string): string {
+  return isAbsolutePath(path) ? path : `${root}/${path}`
+}
+
+/** `/…` or with a drive, `C:/…`; all other paths are project-relative. */
+export function isAbsolutePath(path: string): boolean {
+  const first = path.charCodeAt(0)
+  if (first === 0x2f) return true
+  const second = path.charCodeAt(1)
+  return second === 0x3a && /^[A-Za-z]:[\\/]/u.test(path)
+}
+
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}

@@ -10,10 +10,10 @@ import { accepts } from './forms.ts'
 import { readOrNull } from './history.ts'
 import { isDocumentName, listDocuments } from './listing.ts'
 import { createPace, type Pace } from './pace.ts'
+import { absoluteOf } from './places.ts'
 import { normOf, parsedDocument } from './read-target.ts'
 import { diceOf, shinglesOf } from './similar.ts'
 import { spell } from './spell.ts'
-import { absoluteOf } from './sweep.ts'
 import type { AnchorView, Edge, Hex12, RefreshOptions, Suggestion } from './types.ts'
 
 /** Edges that one sweep searches for, of each kind. */

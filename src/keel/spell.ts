@@ -1,6 +1,6 @@
 /** How an entry would write a path: in the way it wrote the one it has. */
 import type { Core } from './core.ts'
-import { folderOf } from './sweep.ts'
+import { folderOf } from './places.ts'
 import type { Edge } from './types.ts'
 import { createWikilinkMap } from './wikilinks.ts'
 import { createZones } from './zones.ts'

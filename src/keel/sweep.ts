@@ -16,6 +16,7 @@ import { identityOf, isSameFile, isSettled, machineNow } from './freshness.ts'
 import { isDocumentName, type Listed, type Listing, listDocuments } from './listing.ts'
 import type { ChildRecord, EdgeSlot, Memory, TargetRecord, Uses } from './memory.ts'
 import type { Pace } from './pace.ts'
+import { absoluteOf, folderOf } from './places.ts'
 import { readChild } from './read-child.ts'
 import { readTarget, type TargetReading } from './read-target.ts'
 import { createWorld, resolveRef, type World } from './resolve.ts'
@@ -88,6 +89,8 @@ class Sweep {
   readonly #wasMissing = new Set<string>()
   /** Small files are read into this, one after the other. */
   #scratch: Uint8Array | undefined
+  /** References may be relative to other folders than before. */
+  #haveBasesMoved = false
   #isChanged = false
   #total = 0
 
@@ -98,7 +101,7 @@ class Sweep {
     this.#pace = pace
     this.#options = options
     this.#hooks = hooks
-    this.#stats = createStats(deps.files)
+    this.#stats = createStats(deps.root, deps.files)
     this.#before = new Map(memory.children)
     this.#named = scope.kind === 'files' ? new Set(scope.paths) : null
   }
@@ -130,11 +133,11 @@ class Sweep {
   #isDocument(path: string, zones: Zones): boolean {
     if (this.#memory.documents.has(path)) return true
     if (!isDocumentName(path) || path.startsWith('/') || /^[A-Za-z]:/u.test(path)) return false
-    return zones.of(path) !== 'ignore' && this.#stats.look(this.#absolute(path)).kind === 'there'
+    return zones.of(path) !== 'ignore' && this.#stats.look(path).kind === 'there'
   }
 
   #refreshDocument(path: string, zones: Zones): void {
-    const look = this.#stats.look(this.#absolute(path))
+    const look = this.#stats.look(path)
     if (look.kind === 'unreadable') {
       this.#cannotRead(path)
       return
@@ -158,7 +161,10 @@ class Sweep {
     const { files, root, config } = this.#deps
     const memory = this.#memory
     const listing = listDocuments(files, root, config, () => this.#options.signal?.aborted !== true)
-    if (JSON.stringify(listing.locals) !== JSON.stringify(memory.locals)) this.#changed(() => (memory.locals = listing.locals))
+    if (JSON.stringify(listing.locals) !== JSON.stringify(memory.locals)) {
+      this.#haveBasesMoved = true
+      this.#changed(() => (memory.locals = listing.locals))
+    }
     const { documents } = memory
     documents.begin()
     const listed = this.#unfinishedFirst(listing.documents, document => document.path)
@@ -191,18 +197,19 @@ class Sweep {
     }
     let stat: ReturnType<Files['stat']>
     try {
-      stat = isLink ? this.#deps.files.stat(this.#absolute(path)) : this.#deps.files.lstat(this.#absolute(path))
+      const absolute = `${this.#deps.root}/${path}`
+      stat = isLink ? this.#deps.files.stat(absolute) : this.#deps.files.lstat(absolute)
     } catch {
       // The folder can be listed but not looked into.
       this.#cannotRead(path)
       return
     }
     if (stat === undefined || stat.kind !== 'file') return
-    if (!isLink && !this.#ignoresCache && documents.isCurrent(path, stat)) {
-      if (documents.role(path) !== 'child' || this.#memory.children.has(path)) {
-        documents.see(path)
-        return
-      }
+    if (!isLink) {
+      // Documents are sources too: one look is enough.
+      if (this.#memory.targets.has(path)) this.#stats.note(path, stat)
+      const role = this.#ignoresCache ? undefined : documents.seeCurrent(path, stat)
+      if (role !== undefined && (role !== 'child' || this.#memory.children.has(path))) return
     }
     this.#readDocument(path, isLink, stat)
   }
@@ -300,9 +307,8 @@ class Sweep {
       const base = zones.base(folderOf(child.path))
       child.edges.forEach((slot, index) => {
         const before = slot.resolution
-        if (before !== null && !this.#mustResolve(before)) return
         const entry = child.parsed.entries[index]
-        if (entry === undefined) return
+        if (entry === undefined || (before !== null && !this.#mustResolve(entry, before))) return
         slot.resolution = this.#resolveSlot(child.path, slot, entry, base, world)
         if (before?.kind === 'missing') this.#wasMissing.add(before.path)
         if (before !== null && isSameResolution(before, slot.resolution)) return
@@ -332,11 +338,25 @@ class Sweep {
     return resolveRef(entry, child, base, world)
   }
 
-  #mustResolve(before: NonNullable<EdgeSlot['resolution']>): boolean {
-    if (this.#scope.kind === 'full') return true
-    if (before.kind !== 'file') return before.kind !== 'url'
+  #mustResolve(entry: Entry, before: NonNullable<EdgeSlot['resolution']>): boolean {
+    if (before.kind !== 'file') return before.kind !== 'url' || this.#scope.kind === 'full'
+    if (this.#scope.kind === 'full') return this.#haveBasesMoved || !this.#leadsWhereItLed(entry, before)
     if (this.#named !== null && !this.#named.has(before.path)) return false
     return this.#looksGone(before.path)
+  }
+
+  /**
+   * A reference that has one reading before all others, and still leads to that file: no further spelling
+   * is tried. `false` says only that it takes a closer look.
+   */
+  #leadsWhereItLed({ kind, text, whole }: Entry, before: Extract<EdgeSlot['resolution'], { readonly kind: 'file' }>): boolean {
+    const { path, ref, anchor, match, others } = before
+    if (kind !== 'path' || whole !== undefined || match !== null || others.length > 0) return false
+    if (this.#looksGone(path) || takesCloserLook(ref)) return false
+    if (anchor === null) return ref === text
+    if (anchor.includes('#') || takesCloserLook(anchor) || anchor.includes('/')) return false
+    // A file whose name is all of the text would come first.
+    return text === `${ref}#${anchor}` && this.#looksGone(`${path}#${anchor}`)
   }
 
   // Targets
@@ -373,7 +393,7 @@ class Sweep {
   }
 
   #looksGone(path: string): boolean {
-    const look = this.#stats.look(this.#absolute(path))
+    const look = this.#stats.look(path)
     return look.kind !== 'there' || look.file?.kind !== 'file'
   }
 
@@ -383,7 +403,7 @@ class Sweep {
     known: TargetRecord | undefined,
     isComplete: boolean,
   ): Promise<void> | undefined {
-    const look = this.#stats.look(this.#absolute(path))
+    const look = this.#stats.look(path)
     if (look.kind !== 'there' || look.file?.kind !== 'file') return undefined
     if (isComplete && !this.#ignoresCache && known !== undefined && isUnmoved(known, look)) return undefined
     return this.#readTarget(path, [...anchors], look, known)
@@ -471,21 +491,9 @@ class Sweep {
   }
 }
 
-/** In the host's form; `/` separates everywhere. */
-export function absoluteOf(root: string, path: string): string {
-  return isAbsolutePath(path) ? path : `${root}/${path}`
-}
-
-/** `/…` or with a drive, `C:/…`; all other paths are project-relative. */
-export function isAbsolutePath(path: string): boolean {
-  const first = path.charCodeAt(0)
-  if (first === 0x2f) return true
-  const second = path.charCodeAt(1)
-  return second === 0x3a && /^[A-Za-z]:[\\/]/u.test(path)
-}
-
-export function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+/** It may mean several places, or ends in something that is no name. */
+function takesCloserLook(ref: string): boolean {
+  return ref.startsWith('.') || ref.endsWith('/') || ref.endsWith('.') || /[#\\<\0]/u.test(ref)
 }
 
 function usesOf(memory: Memory): Uses {

@@ -2,8 +2,8 @@
 import { OutriggerError } from '../errors.ts'
 import type { Core } from './core.ts'
 import { blobId } from './forms.ts'
+import { absoluteOf } from './places.ts'
 import type { Rewritten } from './rewrite.ts'
-import { absoluteOf } from './sweep.ts'
 import type { Hex12 } from './types.ts'
 
 export type ChildWrite =

@@ -91,19 +91,32 @@ function statOf(path: string, stat: typeof statSync | typeof lstatSync): FileSta
     throw unreadable(path, error)
   }
   if (found === undefined) return undefined
+  const mode = Number(found.mode)
   return {
     device: found.dev,
     inode: found.ino,
-    kind: kindOf(found),
+    kind: kindOfMode(mode),
     size: Number(found.size),
     mtimeNs: found.mtimeNs,
     ctimeNs: found.ctimeNs,
-    mode: Number(found.mode & 0o7777n),
+    mode: mode & 0o7777,
     links: Number(found.nlink),
   }
 }
 
-function kindOf(entry: BigIntStats | Dirent): FileKind {
+/** What the stat's own methods tell, without a large integer for each question. */
+function kindOfMode(mode: number): FileKind {
+  switch (mode & constants.S_IFMT) {
+    case constants.S_IFREG:
+      return 'file'
+    case constants.S_IFDIR:
+      return 'folder'
+    default:
+      return (mode & constants.S_IFMT) === constants.S_IFLNK ? 'link' : 'other'
+  }
+}
+
+function kindOf(entry: Dirent): FileKind {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   return entry.isSymbolicLink() ? 'link' : 'other'
