@@ -37,6 +37,18 @@ const { metafile } = await build({
   },
   define: { __OUTRIGGER_VERSION__: JSON.stringify(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version) },
 })
+// The browser half is one classic script: the page of the host runs it, and gives it React.
+await build({
+  absWorkingDir: root,
+  entryPoints: ['src/dsh/client/main.ts'],
+  outfile: join(out, 'dsh/client.js'),
+  bundle: true,
+  format: 'iife',
+  platform: 'browser',
+  target: 'es2022',
+  legalComments: 'none',
+  logLevel: 'warning',
+})
 chmodSync(join(out, 'cli/main.js'), 0o755)
 writeLicences()
 

@@ -1,12 +1,28 @@
-/** What the door is able to do, said once as data. */
+/** What the door is able to do, as data for the runtime. */
 import type { Door } from '../runtime/outrigger.ts'
 
-/** The host has no place for a status line or a notice in headless, and its web part is not ours yet. */
-export const dshDoor: Door = {
-  name: 'dsh',
-  carries: new Set(['add-context', 'hold-stop', 'watch']),
-  contextAt: new Set(['person-spoke', 'turn-started', 'tool-finished', 'compacted']),
+const always = ['add-context', 'hold-stop', 'watch'] as const
+
+const inHeadless: Door['carries'] = new Set(always)
+const inWeb: Door['carries'] = new Set([...always, 'status', 'notify'])
+
+export interface Doors {
+  readonly outer: Door
+  /** A call inside a program cannot carry context by itself: it waits for the call of the model around it. */
+  readonly nested: Door
 }
 
-/** A call inside a program cannot carry context by itself: it waits for the call of the model around it. */
-export const nestedDoor: Door = { ...dshDoor, contextAt: new Set() }
+/** @param display - while it is open, status lines and notices have a place; headless has none. */
+export function createDoors(display: { readonly isOpen: boolean }): Doors {
+  const door = (contextAt: Door['contextAt']): Door => ({
+    name: 'dsh',
+    get carries() {
+      return display.isOpen ? inWeb : inHeadless
+    },
+    contextAt,
+  })
+  return {
+    outer: door(new Set(['person-spoke', 'turn-started', 'tool-finished', 'compacted'])),
+    nested: door(new Set()),
+  }
+}

@@ -9,11 +9,15 @@ import type {} from '@deepseek-ai/dsh-commands'
 import { registerDoctorCommand } from './commands.ts'
 import { listen } from './listeners.ts'
 import { opener } from './open.ts'
+import { createDisplay } from './web/display.ts'
+import { serveDisplay } from './web/route.ts'
 
 export const name = 'outrigger'
 export const inject: string[] = ['agents', 'sessions', 'tools', 'commands']
 
 export function apply(ctx: Context): void {
-  listen(ctx, opener)
+  const display = createDisplay()
+  listen(ctx, opener, display)
+  serveDisplay(ctx, display)
   registerDoctorCommand(ctx)
 }

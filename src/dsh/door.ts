@@ -8,14 +8,15 @@ import type { SessionEvent as HostEvent, Session } from '@deepseek-ai/dsh-sessio
 import type { ToolExecution, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { capText } from '../session/caps.ts'
 import { openTurn, type TrackedAgent } from './agents.ts'
-import { dshDoor, nestedDoor } from './carries.ts'
+import type { Doors } from './carries.ts'
 import { createGuard } from './guard.ts'
 import type { DoorHost } from './host.ts'
 import { notice } from './messages.ts'
 import { isHeard, tellRecord } from './records.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, noPage } from './sessions.ts'
 import { isPersonMessage, startedBy, textOf, toolFinished } from './translate.ts'
+import type { Display } from './web/display.ts'
 import { busyOf } from './work.ts'
 
 export interface DshDoor {
@@ -35,9 +36,9 @@ export interface DshDoor {
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
 }
 
-export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
+export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, display: Display): DshDoor {
   const guard = createGuard(host.warn)
-  const sessions = createSessions(runtime, host, guard)
+  const sessions = createSessions(runtime, { host, guard, doors, display })
   const { track, open, originOf, handle } = sessions
 
   const tellBusy = async (agent: Agent): Promise<void> => {
@@ -95,7 +96,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
       turn: at.turn === 0 ? null : at.turn,
       cwd: agent.session.header.cwd ?? at.cwd,
     })
-    return handle(live, event, isNested ? nestedDoor : dshDoor)
+    return handle(live, event, isNested ? doors.nested : doors.outer)
   }
 
   const stop = async (agent: Agent, turn: number): Promise<void> => {
@@ -122,7 +123,9 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     const at = track(agent)
     sessions.end(agent)
     if (!at.started || at.helper !== undefined) return
+    const untaken = display.end(at.session)
     const live = await runtime.of(at.cwd)
+    for (const id of untaken) await live.outrigger.failed(id, noPage)
     await live.outrigger.handle({ ...originOf(live, at), kind: 'session-ended', reason: 'disposed' })
   }
 
@@ -138,7 +141,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost): DshDoor {
     recorded: (session, event) => {
       if (!isHeard(event) || event.seq < session.firstLiveSeq) return
       const agent = sessions.find(session.id)
-      if (agent !== undefined) guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, agent, event))
+      if (agent !== undefined) guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
     },
     statusChanged: agent => guard.start(agent.id, 'a change of status', () => tellBusy(agent)),
     disposed: agent => guard.start(agent.id, 'the end of a session', () => end(agent)),

@@ -3,15 +3,21 @@ import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-session'
 import type {} from '@deepseek-ai/dsh-tools'
+import { createDoors } from './carries.ts'
 import { createDoor } from './door.ts'
 import { hostOf } from './host.ts'
 import { createDshRuntime, type Opener } from './runtime.ts'
+import type { Display } from './web/display.ts'
 
-/** @param opener - opens a session's project. */
-export function listen(ctx: Context, opener: Opener): void {
+/**
+ * @param opener - opens a session's project.
+ * @param display - what the browser shows, where there is one.
+ */
+export function listen(ctx: Context, opener: Opener, display: Display): void {
   const host = hostOf(ctx)
-  const runtime = createDshRuntime(opener)
-  const door = createDoor(runtime, host)
+  const doors = createDoors(display)
+  const runtime = createDshRuntime(opener, doors.outer)
+  const door = createDoor(runtime, host, doors, display)
   ctx.provide('outrigger', { ...runtime, live: door.live })
   ctx.effect(() => () => {
     door.close()

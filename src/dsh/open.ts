@@ -4,12 +4,11 @@ import { OutriggerError } from '../errors.ts'
 import { nodeFiles } from '../node/files.ts'
 import { openProject } from '../node/open.ts'
 import { systemTimers } from '../node/timers.ts'
-import { createOutrigger } from '../runtime/outrigger.ts'
+import { createOutrigger, type Door } from '../runtime/outrigger.ts'
 import { findRoot } from '../runtime/places.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Action } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
-import { dshDoor } from './carries.ts'
 import type { EngineRow, LiveProject, Opener } from './runtime.ts'
 
 export const opener: Opener = { rootOf: cwd => findRoot(nodeFiles(), resolve(cwd)), open: openLive }
@@ -18,6 +17,7 @@ async function openLive(
   root: string,
   rows: readonly EngineRow[],
   deliver: (session: string, actions: readonly Action[]) => void,
+  door: Door,
 ): Promise<LiveProject> {
   const overrides = rows.map(row => ({ from: 'host' as const, section: row.name, values: row.settings() }))
   const project = await openProject({ cwd: root, env: process.env, door: 'dsh', isTerminal: false, overrides })
@@ -29,7 +29,7 @@ async function openLive(
     timers: systemTimers,
     engines,
     ledger: project.ledger,
-    door: dshDoor,
+    door,
     deliver,
     modes: () => project.modes.list().map(mode => mode.name),
   })

@@ -5,7 +5,7 @@ import type { SessionEvent as HostEvent } from '@deepseek-ai/dsh-session'
 import { capText } from '../session/caps.ts'
 import type { EventOf } from '../session/events.ts'
 import type { TrackedAgent } from './agents.ts'
-import { nestedDoor } from './carries.ts'
+import type { Doors } from './carries.ts'
 import type { DoorHost } from './host.ts'
 import type { Sessions } from './sessions.ts'
 import { contextMeasured, endReason, textOf, toolFinished, translateRecord } from './translate.ts'
@@ -25,7 +25,13 @@ const heard: ReadonlySet<string> = new Set([
 export const isHeard = (event: HostEvent): boolean => heard.has(event.type)
 
 /** Tell what a row says; call it in the order of the log. What belongs to the row's turn is taken before the first wait. */
-export async function tellRecord(sessions: Sessions, host: DoorHost, agent: Agent, event: HostEvent): Promise<void> {
+export async function tellRecord(
+  sessions: Sessions,
+  host: DoorHost,
+  doors: Doors,
+  agent: Agent,
+  event: HostEvent,
+): Promise<void> {
   const at = sessions.track(agent)
   switch (event.type) {
     case 'assistant/message': {
@@ -42,7 +48,7 @@ export async function tellRecord(sessions: Sessions, host: DoorHost, agent: Agen
       at.called.set(event.data.callId, { name: event.data.name, arguments: event.data.arguments })
       return
     case 'tool/result':
-      return tellUnseenResult(sessions, at, event.data.message.content[0])
+      return tellUnseenResult(sessions, doors, at, event.data.message.content[0])
     case 'turn/end':
       return tellTurnEnd(sessions, at, event.data.turn, endReason(event.data.reason))
     default: {
@@ -58,6 +64,7 @@ export async function tellRecord(sessions: Sessions, host: DoorHost, agent: Agen
 /** A result of a call that the host refused: it passed no listener of finished calls. */
 async function tellUnseenResult(
   sessions: Sessions,
+  doors: Doors,
   at: TrackedAgent,
   block: { readonly toolCallId: string; readonly content: readonly ContentBlock[]; readonly isError?: boolean },
 ): Promise<void> {
@@ -74,7 +81,7 @@ async function tellUnseenResult(
     turn: turn === 0 ? null : turn,
     cwd: at.agent.session.header.cwd ?? at.cwd,
   })
-  await sessions.handle(live, event, nestedDoor)
+  await sessions.handle(live, event, doors.nested)
 }
 
 async function tellTurnEnd(

@@ -5,7 +5,7 @@
 import type {} from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { Json } from '../ports/json.ts'
-import type { Outrigger } from '../runtime/outrigger.ts'
+import type { Door, Outrigger } from '../runtime/outrigger.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Action, EngineName } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
@@ -39,6 +39,7 @@ export interface Opener {
     root: string,
     rows: readonly EngineRow[],
     deliver: (session: string, actions: readonly Action[]) => void,
+    door: Door,
   ): Promise<LiveProject>
 }
 
@@ -61,7 +62,8 @@ export interface DshService extends DshRuntime {
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
 }
 
-export function createDshRuntime(opener: Opener): DshRuntime {
+/** @param door - the one of what the runtimes ask for of their own accord. */
+export function createDshRuntime(opener: Opener, door: Door): DshRuntime {
   const rows = new Map<EngineName, EngineRow>()
   /** By root: sessions in different folders of a project share its runtime. */
   const live = new Map<string, Promise<LiveProject>>()
@@ -93,7 +95,7 @@ export function createDshRuntime(opener: Opener): DshRuntime {
       const root = opener.rootOf(cwd)
       const known = live.get(root)
       if (known !== undefined) return known
-      const opened = opener.open(root, [...rows.values()], (session, actions) => take(session, actions))
+      const opened = opener.open(root, [...rows.values()], (session, actions) => take(session, actions), door)
       live.set(root, opened)
       opened.catch(() => live.delete(root))
       return opened

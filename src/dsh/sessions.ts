@@ -9,13 +9,14 @@ import type { Action, ActionOf } from '../session/actions.ts'
 import type { EventOf, SessionEvent } from '../session/events.ts'
 import { placeIn } from '../session/place.ts'
 import { type TrackedAgent, trackAgent } from './agents.ts'
-import { dshDoor } from './carries.ts'
+import type { Doors } from './carries.ts'
 import type { Guard } from './guard.ts'
 import type { DoorHost } from './host.ts'
 import { contextMessage } from './messages.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { type Origin, startSource } from './translate.ts'
 import { createWatches } from './watches.ts'
+import type { Display } from './web/display.ts'
 
 export type Told = Exclude<SessionEvent, EventOf<'turn-ending'>>
 
@@ -37,7 +38,17 @@ export interface Sessions {
   close(): void
 }
 
-export function createSessions(runtime: DshRuntime, host: DoorHost, guard: Guard): Sessions {
+/** Why a notice was not carried out: it waited, and no page that shows the session asked for it. */
+export const noPage = 'host:no page took it'
+
+interface Parts {
+  readonly host: DoorHost
+  readonly guard: Guard
+  readonly doors: Doors
+  readonly display: Display
+}
+
+export function createSessions(runtime: DshRuntime, { host, guard, doors, display }: Parts): Sessions {
   const tracked = new WeakMap<Agent, TrackedAgent>()
   /** By session: asking the host for each row of a log is dear. */
   const agents = new Map<string, Agent>()
@@ -101,12 +112,21 @@ export function createSessions(runtime: DshRuntime, host: DoorHost, guard: Guard
   )
 
   const carry = (live: LiveProject, session: string, actions: readonly Action[]): readonly UserMessage[] => {
-    for (const action of actions) if (action.kind === 'watch') watches.set(live, session, action.paths)
+    for (const action of actions) {
+      if (action.kind === 'watch') watches.set(live, session, action.paths)
+      if (action.kind === 'status') display.status(session, action.text)
+      if (action.kind !== 'notify') continue
+      for (const id of display.notify(session, action)) void live.outrigger.failed(id, noPage)
+    }
     return actions.filter((action): action is ActionOf<'add-context'> => action.kind === 'add-context').map(contextMessage)
   }
 
-  const handle = async (live: LiveProject, event: Told, door: Door = dshDoor): Promise<readonly UserMessage[]> =>
-    carry(live, event.session, await live.outrigger.handle(event, door))
+  const handle = async (live: LiveProject, event: Told, door: Door = doors.outer): Promise<readonly UserMessage[]> => {
+    const messages = carry(live, event.session, await live.outrigger.handle(event, door))
+    // A runtime that was made anew in the middle of a turn does not know what the one before it showed.
+    if (event.kind === 'turn-ended' && display.isOpen) display.status(event.session, live.outrigger.status(event.session))
+    return messages
+  }
 
   runtime.onDeliver((session, actions) =>
     guard.start(session, 'what came late', async () => {

@@ -7,6 +7,7 @@ import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-sett
 import z from '@deepseek-ai/schemastery'
 import type { Json } from '../ports/json.ts'
 import { keelKeys } from '../runtime/config-keel.ts'
+import { settingsName } from './web/shown.ts'
 
 export interface KeelRowConfig {
   ignore?: string[]
@@ -77,7 +78,7 @@ export const KeelRowConfig: z<KeelRowConfig> = z.object({
  */
 export function keelSettings(ctx: Context, row: KeelRowConfig, changed: () => void): () => Readonly<Record<string, Json>> {
   let current: () => KeelRowConfig = () => row
-  installSettingsSection(ctx, settingsNamespace('outrigger-keel'), KeelRowConfig, row, {
+  installSettingsSection(ctx, settingsNamespace(settingsName), KeelRowConfig, row, {
     setSource: source => {
       current = source
     },

@@ -5,6 +5,7 @@ import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import { defineTool } from '@deepseek-ai/dsh-tools'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listen } from '../../src/dsh/listeners.ts'
+import { createDisplay } from '../../src/dsh/web/display.ts'
 import type { EventOf } from '../../src/session/events.ts'
 import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
 import { context, createRecording, kinds, type Recording } from '../support/dsh/recording.ts'
@@ -40,7 +41,7 @@ async function boot(recording: Recording, script: AnswerScript, mode?: object): 
   const door = {
     name: 'door',
     inject: ['agents', 'sessions', 'tools', 'commands'],
-    apply: (ctx: Context) => listen(ctx, recording.opener),
+    apply: (ctx: Context) => listen(ctx, recording.opener, createDisplay()),
   }
   harness = await bootLoop({
     script,

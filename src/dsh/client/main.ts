@@ -1,0 +1,54 @@
+/**
+ * The browser half: one script that the host's module loader runs. React and the page's services are the page's own;
+ * nothing of the host is imported.
+ */
+import { settingsName } from '../web/shown.ts'
+import { createCard } from './card.ts'
+import type { Surroundings } from './follow.ts'
+import { createLine } from './line.ts'
+import type { PageContext, PageDocument, PageWindow, React } from './page.ts'
+import { styles } from './styles.ts'
+
+declare const window: PageWindow
+declare const document: PageDocument
+
+const around: Surroundings = {
+  fetch: (url, init) => fetch(url, { ...init, cache: 'no-store' }),
+  isVisible: () => document.visibilityState === 'visible',
+  onVisibility: changed => {
+    document.addEventListener('visibilitychange', changed)
+    return () => document.removeEventListener('visibilitychange', changed)
+  },
+  wait: ms => new Promise(resolve => setTimeout(resolve, ms)),
+}
+
+function apply(ctx: PageContext, react: React): void {
+  ctx.effect(() => {
+    const style = document.createElement('style')
+    style.textContent = styles
+    document.head.append(style)
+    return () => style.remove()
+  })
+
+  const line = createLine(react, around)
+  ctx.slots.inject('conversation.input.dock', () =>
+    // Above the cards of the host, which stand at 0, 10 and 20.
+    ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger', order: -10, inject: () => ({}) }, line),
+  )
+
+  ctx.inject(['settingsScope'], scope => {
+    const card = createCard(react, scope.settingsScope.bind({ namespace: settingsName, decode: section => section }))
+    scope.slots.inject('settings.plugin.item', () =>
+      scope.slots.register({ name: 'settings.plugin.item', key: settingsName, inject: () => ({}) }, card),
+    )
+  })
+}
+
+window.__ModuleLoader__.load({
+  // The host knows a browser half by the name of the row that brings it.
+  id: 'outrigger/dsh/core',
+  factory: require => {
+    const react = require('react') as React
+    return { inject: ['slots'], apply: ctx => apply(ctx, react) }
+  },
+})
