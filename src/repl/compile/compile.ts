@@ -143,10 +143,7 @@ function checkExports(walk: Walk): void {
   for (const local of walk.exported) {
     const name = local['name'] as string
     const exists =
-      walk.request.known.has(name) ||
-      walk.request.platformNames.has(name) ||
-      walk.locals.has(name) ||
-      walk.isDeclared(name)
+      walk.request.known.has(name) || walk.request.platformNames.has(name) || walk.locals.has(name) || walk.isDeclared(name)
     if (!exists) throw new Refusal('OUT-C001', `Export '${name}' is not defined.`, local.start)
   }
 }
@@ -212,7 +209,8 @@ function assemble(walk: Walk, resolved: Resolved, submitted: string): Program {
   }
   if (walk.vars.size > 0) output.add(`${h}.vars();`)
   for (const text of walk.prelude) output.add(text)
-  const columnOffset = output.code.includes('\n') ? 0 : -output.code.length
+  // V8 counts no columns before the first: only what stands for nothing may be left of it.
+  const columnOffset = output.segments.length > 0 ? 0 : -output.code.length
   edits.renderWhole(output, ranges)
   output.add('\n})')
 
@@ -220,7 +218,7 @@ function assemble(walk: Walk, resolved: Resolved, submitted: string): Program {
   const functions = new Output()
   let position = 0
   for (const { node } of twin) {
-    functions.exact(blankTo(walk.source, position, node.start), position)
+    functions.at(blankTo(walk.source, position, node.start), position)
     edits.renderPart(functions, node.start, node.end)
     position = node.end
   }

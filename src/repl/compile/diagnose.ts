@@ -13,15 +13,23 @@ const budget = { maxParses: 64, maxMs: 25, now: (): number => performance.now() 
 function withoutForm(request: CompileRequest, fault: ParseFault): Rejection | undefined {
   const { source } = request
   const reject = (offset: number, message: string, help: readonly string[]): Rejection => ({
-    kind: 'rejected', code: 'OUT-C003', name: 'SyntaxError', message, position: locate(source, offset), help,
+    kind: 'rejected',
+    code: 'OUT-C003',
+    name: 'SyntaxError',
+    message,
+    position: locate(source, offset),
+    help,
   })
-  if (fault.reason === 'MissingPlugin' || fault.reason === 'MissingOneOfPlugins') return reject(fault.offset, 'This syntax has no run-time form here.', [])
+  if (fault.reason === 'MissingPlugin' || fault.reason === 'MissingOneOfPlugins')
+    return reject(fault.offset, 'This syntax has no run-time form here.', [])
   if (request.jsx !== 'off' || !source.includes('<')) return undefined
   const parsed = parseCell(source, { ...request, jsx: 'react-jsx' })
   if (parsed.kind === 'fault') return undefined
   const first = firstElement(parsed.program)
   if (first === undefined) return undefined
-  return reject(first.start, 'JSX is not available in cells.', ['Build the elements with function calls, or set `jsx: react-jsx` in the configuration.'])
+  return reject(first.start, 'JSX is not available in cells.', [
+    'Build the elements with function calls, or set `jsx: react-jsx` in the configuration.',
+  ])
 }
 
 function firstElement(node: Node): Node | undefined {
@@ -37,7 +45,14 @@ function firstElement(node: Node): Node | undefined {
 export function diagnose(request: CompileRequest, fault: ParseFault, program?: Node): Rejection {
   const { source } = request
   const code = fault.reason === 'VarRedeclaration' ? 'OUT-N002' : 'OUT-C001'
-  const plain: Rejection = { kind: 'rejected', code, name: 'SyntaxError', message: fault.message, position: locate(source, fault.offset), help: helpFor(source, fault) }
+  const plain: Rejection = {
+    kind: 'rejected',
+    code,
+    name: 'SyntaxError',
+    message: fault.message,
+    position: locate(source, fault.offset),
+    help: helpFor(source, fault),
+  }
   if (source.length > maxRepairedUnits || fault.reason === 'TooDeep') return plain
   try {
     const other = withoutForm(request, fault)
@@ -66,9 +81,15 @@ export function rejectSyntaxError(program: Program, error: { readonly message: s
   const code = program.code
   let offset = program.positions.toSource(generated)
   // Inside generated text: the nearest place before it.
-  for (let at = generated; offset === undefined && at > 0 && at > generated - 200 && at <= code.length; at--) offset = program.positions.toSource(at)
+  for (let at = generated; offset === undefined && at > 0 && at > generated - 200 && at <= code.length; at--)
+    offset = program.positions.toSource(at)
   const fault: ParseFault = { reason: 'V8', message: error.message, offset: offset ?? 0 }
   return {
-    kind: 'rejected', code: 'OUT-C001', name: 'SyntaxError', message: error.message, position: program.positions.locate(fault.offset), help: helpFor(program.source, fault),
+    kind: 'rejected',
+    code: 'OUT-C001',
+    name: 'SyntaxError',
+    message: error.message,
+    position: program.positions.locate(fault.offset),
+    help: helpFor(program.source, fault),
   }
 }

@@ -146,6 +146,7 @@ export class Edits {
         start: range.start,
         end: range.end,
         text: ';' + blanks(this.#source, range.start + 1, range.end, true),
+        segments: [{ generated: 0, source: range.start, length: range.end - range.start, exact: false }],
       }),
     )
     const changes =

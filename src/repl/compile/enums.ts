@@ -53,7 +53,8 @@ const lists = new Set(['Program', 'BlockStatement', 'SwitchCase', 'TSModuleBlock
 
 /** What becomes a lexical declaration must stand where one may stand. */
 export function checkList(node: Node, parent: Node): void {
-  if (!lists.has(parent.type)) throw new Refusal('OUT-C001', 'A declaration cannot be the body of a statement.', node.start, ['Put braces around it.'])
+  if (!lists.has(parent.type))
+    throw new Refusal('OUT-C001', 'A declaration cannot be the body of a statement.', node.start, ['Put braces around it.'])
 }
 
 const enumeration: Handler = (walk, node, parent) => {

@@ -24,7 +24,10 @@ interface Clue {
 
 const clues: readonly Clue[] = [
   { pattern: /^\s*def \w+\(.*\)\s*(?:->.*)?:\s*$/m, text: 'This looks like Python: a function is function name(…) { … }.' },
-  { pattern: /^\s*(?:elif|else|if|for|while|try|except|with)\b[^{\n]*:\s*(?:#.*)?$/m, text: 'This looks like Python: blocks stand in braces, conditions in parentheses.' },
+  {
+    pattern: /^\s*(?:elif|else|if|for|while|try|except|with)\b[^{\n]*:\s*(?:#.*)?$/m,
+    text: 'This looks like Python: blocks stand in braces, conditions in parentheses.',
+  },
   { pattern: /^\s*from \w[\w.]* import /m, text: 'This looks like Python: write import { name } from "module".' },
   { pattern: /^\s*print /m, text: 'This looks like Python: write console.log(…).' },
   { pattern: /^\s*#(?!!)/m, text: 'Comments begin with //.' },

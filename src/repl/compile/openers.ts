@@ -45,7 +45,8 @@ export function findOpeners(source: string): Openers {
   const readTemplate = (): void => {
     const start = position
     let end = start
-    while (end < source.length && source[end] !== '`' && !(source[end] === '$' && source[end + 1] === '{')) end += source[end] === '\\' ? 2 : 1
+    while (end < source.length && source[end] !== '`' && !(source[end] === '$' && source[end + 1] === '{'))
+      end += source[end] === '\\' ? 2 : 1
     if (source[end] === '`') {
       stack.pop()
       skip(start, end + 1)
@@ -98,7 +99,13 @@ export function findOpeners(source: string): Openers {
       text[position] = 1
       position++
       readTemplate()
-    } else if (character === '/' && (last === '' || '(,=:[!&|?{};+-*%~^<>'.includes(last) || beforeRegExp.test(source.slice(Math.max(0, position - 12), position).trimEnd()))) readRegExp()
+    } else if (
+      character === '/' &&
+      (last === '' ||
+        '(,=:[!&|?{};+-*%~^<>'.includes(last) ||
+        beforeRegExp.test(source.slice(Math.max(0, position - 12), position).trimEnd()))
+    )
+      readRegExp()
     else if (closers[character] !== undefined) {
       stack.push({ closer: closers[character], at: position })
       last = character

@@ -96,7 +96,8 @@ function firstFault(source: string, choice: ParseChoice, thrown: BabelFault): Pa
     parse(source, { ...optionsOf(choice.decorators === 'legacy', choice.jsx === 'react-jsx'), errorRecovery: false })
   } catch (error) {
     const first = error as BabelFault
-    if (first.pos < thrown.pos && !allowed.has(first.reasonCode) && first.reasonCode !== 'UnexpectedUsingDeclaration') return faultOf(source, first)
+    if (first.pos < thrown.pos && !allowed.has(first.reasonCode) && first.reasonCode !== 'UnexpectedUsingDeclaration')
+      return faultOf(source, first)
   }
   return faultOf(source, thrown)
 }

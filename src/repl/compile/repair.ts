@@ -2,7 +2,7 @@
  * Ready edits: a table of repairs, each a guess at what was meant. A guess is offered only if the repaired source parses and no other guess of its row
  * does. Bounded in time and in parses, so that it never delays anybody for long.
  */
-import { type Node, eachChild, isFunction } from './ast.ts'
+import { eachChild, isFunction, type Node } from './ast.ts'
 import { findOpeners, type Openers } from './openers.ts'
 import type { ParseFault } from './parse.ts'
 import type { ReadyEdit } from './program.ts'
@@ -48,7 +48,14 @@ const fence = /^(\s*```[^\n`]*\n)[\s\S]*?(\n?[ \t]*```\s*)$/
 const dropFence: Row = ({ source }) => {
   const match = fence.exec(source)
   if (match === null) return []
-  return [{ changes: [{ start: 0, end: match[1]!.length, text: '' }, { start: source.length - match[2]!.length, end: source.length, text: '' }] }]
+  return [
+    {
+      changes: [
+        { start: 0, end: match[1]!.length, text: '' },
+        { start: source.length - match[2]!.length, end: source.length, text: '' },
+      ],
+    },
+  ]
 }
 
 function replaceCode(source: string, { isCode }: Openers, pattern: RegExp, replace: (match: string) => string): Guess[] {
@@ -59,13 +66,23 @@ function replaceCode(source: string, { isCode }: Openers, pattern: RegExp, repla
   return changes.length === 0 ? [] : [{ changes }]
 }
 
-const lineEnds: Row = ({ source }, openers) => (source.trim().includes('\n') ? [] : replaceCode(source, openers, /\\n/g, () => '\n'))
+const lineEnds: Row = ({ source }, openers) =>
+  source.trim().includes('\n') ? [] : replaceCode(source, openers, /\\n/g, () => '\n')
 
 const entities: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" }
-const htmlEntities: Row = ({ source }, openers) => replaceCode(source, openers, /&(?:lt|gt|amp|quot|#39);/g, match => entities[match]!)
+const htmlEntities: Row = ({ source }, openers) =>
+  replaceCode(source, openers, /&(?:lt|gt|amp|quot|#39);/g, match => entities[match]!)
 
-const straight: Readonly<Record<string, string>> = { '\u201c': '"', '\u201d': '"', '\u201e': '"', '\u2018': "'", '\u2019': "'", '\u201a': "'" }
-const quotes: Row = ({ source }, openers) => replaceCode(source, openers, /[\u2018-\u201a\u201c-\u201e]/g, match => straight[match] ?? match)
+const straight: Readonly<Record<string, string>> = {
+  '\u201c': '"',
+  '\u201d': '"',
+  '\u201e': '"',
+  '\u2018': "'",
+  '\u2019': "'",
+  '\u201a': "'",
+}
+const quotes: Row = ({ source }, openers) =>
+  replaceCode(source, openers, /[\u2018-\u201a\u201c-\u201e]/g, match => straight[match] ?? match)
 
 /** Backticks inside a template literal: all but the outermost are escaped. */
 const backticks: Row = ({ source }) => {
@@ -89,19 +106,30 @@ function innermostFunction(program: Node, offset: number): Node | undefined {
 const makeAsync: Row = ({ source, fault, program }) => {
   if (fault.reason !== 'AwaitNotInAsyncContext' || program === undefined) return []
   const found = innermostFunction(program, fault.offset)
-  if (found === undefined || found['async'] === true || found['kind'] === 'get' || found['kind'] === 'set' || found['kind'] === 'constructor') return []
+  if (
+    found === undefined ||
+    found['async'] === true ||
+    found['kind'] === 'get' ||
+    found['kind'] === 'set' ||
+    found['kind'] === 'constructor'
+  )
+    return []
   const isMethod = found.type.endsWith('Method')
   const key = isMethod ? (found['key'] as Node).start : found.start
   const at = isMethod && found['computed'] === true ? source.lastIndexOf('[', key) : key
   return [{ changes: [{ start: at, end: at, text: 'async ' }], offset: found.start }]
 }
 
-function declarationAt(program: Node | undefined, offset: number): { readonly declaration: Node; readonly declarator: Node } | undefined {
+function declarationAt(
+  program: Node | undefined,
+  offset: number,
+): { readonly declaration: Node; readonly declarator: Node } | undefined {
   let found: { declaration: Node; declarator: Node } | undefined
   const visit = (node: Node): void => {
     if (node.start > offset || node.end < offset) return
     if (node.type === 'VariableDeclaration') {
-      for (const declarator of node['declarations'] as Node[]) if (declarator.start <= offset && declarator.end >= offset) found = { declaration: node, declarator }
+      for (const declarator of node['declarations'] as Node[])
+        if (declarator.start <= offset && declarator.end >= offset) found = { declaration: node, declarator }
     }
     eachChild(node, visit)
   }
@@ -120,7 +148,13 @@ const initialise: Row = ({ fault, program }) => {
 const assign: Row = ({ fault, program }) => {
   if (fault.reason !== 'VarRedeclaration') return []
   const found = declarationAt(program, fault.offset)
-  if (found === undefined || found.declaration['declarations'].length !== 1 || found.declarator['id'].type !== 'Identifier' || !found.declarator['init']) return []
+  if (
+    found === undefined ||
+    found.declaration['declarations'].length !== 1 ||
+    found.declarator['id'].type !== 'Identifier' ||
+    !found.declarator['init']
+  )
+    return []
   const name = found.declarator['id'].name as string
   const drop: Change = { start: found.declaration.start, end: found.declarator.start, text: '' }
   let first: Node | undefined
@@ -135,7 +169,18 @@ const assign: Row = ({ fault, program }) => {
   return [{ changes: [...(isConstant ? [{ start: first!.start, end: first!.start + 'const'.length, text: 'let' }] : []), drop] }]
 }
 
-const rows: readonly Row[] = [dropFence, makeAsync, initialise, assign, appendClosers, dropCloser, lineEnds, htmlEntities, quotes, backticks]
+const rows: readonly Row[] = [
+  dropFence,
+  makeAsync,
+  initialise,
+  assign,
+  appendClosers,
+  dropCloser,
+  lineEnds,
+  htmlEntities,
+  quotes,
+  backticks,
+]
 
 export function applyChanges(source: string, changes: readonly Change[]): string {
   let text = ''

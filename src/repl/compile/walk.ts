@@ -141,9 +141,12 @@ export class Walk {
       throw new Refusal('OUT-N001', `'${name}' is reserved.`, at, ['Choose another name at the top level of the cell.'])
     const index = this.#declaredAt.get(name)
     if (index !== undefined && !mayRepeat(this.declared[index]!.kind, kind)) {
-      throw new Refusal('OUT-N002', `Identifier '${name}' has already been declared.`, at, ['A name can be declared again in a later cell, and once per cell.'])
+      throw new Refusal('OUT-N002', `Identifier '${name}' has already been declared.`, at, [
+        'A name can be declared again in a later cell, and once per cell.',
+      ])
     }
-    if (index !== undefined) this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
+    if (index !== undefined)
+      this.declared[index] = { ...this.declared[index]!, kind: mergedKind(this.declared[index]!.kind, kind) }
     else {
       this.#declaredAt.set(name, this.declared.length)
       this.declared.push({ name, kind, start: range.start, end: range.end })

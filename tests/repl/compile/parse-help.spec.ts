@@ -46,13 +46,16 @@ describe('a cell that does not parse', () => {
     ['export { nothing }', 1, 10, undefined],
     ['a\n  ++ b c', 2, 8, undefined],
   ]
-  it.each(broken.map(row => [row[0], row] as const))('%j is told where and how', async (_, [source, line, column, repaired, code = 'OUT-C001']) => {
-    const { rejection } = await createCells().run(source)
-    expect(rejection).toMatchObject({ code, position: { line, column } })
-    expect(rejection!.help.length).toBeLessThanOrEqual(3)
-    expect(rejection!.edit === undefined ? undefined : apply(source, rejection!.edit)).toBe(repaired)
-    if (repaired !== undefined) expect((await createCells().run(repaired)).outcome).not.toBe('rejected')
-  })
+  it.each(broken.map(row => [row[0], row] as const))(
+    '%j is told where and how',
+    async (_, [source, line, column, repaired, code = 'OUT-C001']) => {
+      const { rejection } = await createCells().run(source)
+      expect(rejection).toMatchObject({ code, position: { line, column } })
+      expect(rejection!.help.length).toBeLessThanOrEqual(3)
+      expect(rejection!.edit === undefined ? undefined : apply(source, rejection!.edit)).toBe(repaired)
+      if (repaired !== undefined) expect((await createCells().run(repaired)).outcome).not.toBe('rejected')
+    },
+  )
 
   it('closes what is open with the fewest tokens', async () => {
     expect((await createCells().run('const f = () => { return [1, 2')).rejection?.edit).toEqual({ append: ']}' })
@@ -77,7 +80,16 @@ describe('a cell that does not parse', () => {
   })
 
   it.each(['undefined', 'NaN', 'globalThis', 'tools', 'outrigger'])('%s cannot be declared', async name => {
-    for (const source of [`const ${name} = 1`, `var ${name}`, `{ var [${name}] = [] }`, `function ${name}() {}`, `class ${name} {}`, `import ${name} from "node:path"`, `enum ${name} {}`, `using ${name} = null`]) {
+    for (const source of [
+      `const ${name} = 1`,
+      `var ${name}`,
+      `{ var [${name}] = [] }`,
+      `function ${name}() {}`,
+      `class ${name} {}`,
+      `import ${name} from "node:path"`,
+      `enum ${name} {}`,
+      `using ${name} = null`,
+    ]) {
       expect((await createCells().run(source)).rejection?.code, source).toBe('OUT-N001')
     }
     expect((await createCells().run(`return ((${name}) => ${name})(1)`)).value).toBe(1)
@@ -85,9 +97,66 @@ describe('a cell that does not parse', () => {
 })
 
 const pieces = [
-  'const a = 1', 'let ', '{', '}', '(', ')', '[', ']', '`', '${', '"', "'", '/', '/*', '*/', '//', '\n', 'async ', 'await x', 'class A ', 'enum E { A = 1 }', 'namespace N { export let x = 1 }',
-  '=> ', 'function f', '@d ', 'import ', 'export ', 'from "y"', ': number', '<T>', 'as any', '!', '?', ';', ',', '=', 'return ', 'using u = 1', 'accessor x', 'static ', 'constructor(public a) {}', 'super(1)',
-  'for (var i of ', 'switch (x) { case 1: ', 'if (x) ', 'else ', 'with (o) ', 'eval("1")', 'import.meta', '#p', '...', 'x', 'fetch', '\u2028', '😀', '\\u0061', 'default ', 'require("m")', 'declare ', 'abstract ',
+  'const a = 1',
+  'let ',
+  '{',
+  '}',
+  '(',
+  ')',
+  '[',
+  ']',
+  '`',
+  '${',
+  '"',
+  "'",
+  '/',
+  '/*',
+  '*/',
+  '//',
+  '\n',
+  'async ',
+  'await x',
+  'class A ',
+  'enum E { A = 1 }',
+  'namespace N { export let x = 1 }',
+  '=> ',
+  'function f',
+  '@d ',
+  'import ',
+  'export ',
+  'from "y"',
+  ': number',
+  '<T>',
+  'as any',
+  '!',
+  '?',
+  ';',
+  ',',
+  '=',
+  'return ',
+  'using u = 1',
+  'accessor x',
+  'static ',
+  'constructor(public a) {}',
+  'super(1)',
+  'for (var i of ',
+  'switch (x) { case 1: ',
+  'if (x) ',
+  'else ',
+  'with (o) ',
+  'eval("1")',
+  'import.meta',
+  '#p',
+  '...',
+  'x',
+  'fetch',
+  '\u2028',
+  '😀',
+  '\\u0061',
+  'default ',
+  'require("m")',
+  'declare ',
+  'abstract ',
 ]
 
 const ofTheSource = /regular expression|regexp|await is only valid|reserved word|'super'/i
@@ -96,33 +165,44 @@ describe('any text', () => {
   it.each([
     ['of pieces of the language', fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map(parts => parts.join(' '))],
     ['at random', fc.string({ unit: 'binary-ascii', maxLength: 60 })],
-  ])('%s gives a program that V8 reads, or a diagnostic inside the text', async (_, texts) => {
-    await fc.assert(
-      fc.asyncProperty(texts, async source => {
-        const cells = createCells()
-        const started = performance.now()
-        const compiled = await compile({
-          cell: 1, source, known: cells.names.kinds, namespaces: new Set(), platformNames: new Set(['fetch']), echo: 'last', decorators: 'standard', jsx: 'off',
-        })
-        expect(performance.now() - started).toBeLessThan(2_000)
-        if (compiled.kind === 'rejected') {
-          const lines = source.split(/\r\n|[\n\r\u2028\u2029]/)
-          expect(compiled.position.line).toBeLessThanOrEqual(lines.length)
-          expect(compiled.position.column).toBeLessThanOrEqual(lines[compiled.position.line - 1]!.length + 1)
-        } else {
-          try {
-            new vm.Script(compiled.code, { filename: compiled.fileName, columnOffset: compiled.columnOffset })
-          } catch (error) {
-            // What the parser takes and V8 refuses is the source's own fault, not that of generated text, and has a place in the source.
-            expect([source, compiled.code, String(error)]).toSatisfy(() => ofTheSource.test(String(error)))
-            const { line, column } = rejectSyntaxError(compiled, error as Error).position
+  ])(
+    '%s gives a program that V8 reads, or a diagnostic inside the text',
+    async (_, texts) => {
+      await fc.assert(
+        fc.asyncProperty(texts, async source => {
+          const cells = createCells()
+          const started = performance.now()
+          const compiled = await compile({
+            cell: 1,
+            source,
+            known: cells.names.kinds,
+            namespaces: new Set(),
+            platformNames: new Set(['fetch']),
+            echo: 'last',
+            decorators: 'standard',
+            jsx: 'off',
+          })
+          expect(performance.now() - started).toBeLessThan(2_000)
+          if (compiled.kind === 'rejected') {
             const lines = source.split(/\r\n|[\n\r\u2028\u2029]/)
-            expect(line).toBeLessThanOrEqual(lines.length)
-            expect(column).toBeLessThanOrEqual(lines[line - 1]!.length + 1)
+            expect(compiled.position.line).toBeLessThanOrEqual(lines.length)
+            expect(compiled.position.column).toBeLessThanOrEqual(lines[compiled.position.line - 1]!.length + 1)
+          } else {
+            try {
+              new vm.Script(compiled.code, { filename: compiled.fileName, columnOffset: compiled.columnOffset })
+            } catch (error) {
+              // What the parser takes and V8 refuses is the source's own fault, not that of generated text, and has a place in the source.
+              expect([source, compiled.code, String(error)]).toSatisfy(() => ofTheSource.test(String(error)))
+              const { line, column } = rejectSyntaxError(compiled, error as Error).position
+              const lines = source.split(/\r\n|[\n\r\u2028\u2029]/)
+              expect(line).toBeLessThanOrEqual(lines.length)
+              expect(column).toBeLessThanOrEqual(lines[line - 1]!.length + 1)
+            }
           }
-        }
-      }),
-      { numRuns: 400 },
-    )
-  }, 60_000)
+        }),
+        { numRuns: 400 },
+      )
+    },
+    60_000,
+  )
 })

@@ -22,7 +22,11 @@ const forms: readonly Form[] = [
   { word: 'class', kind: 'class', text: (name, tag) => `class ${name} { static tag = ${tag} }` },
   { word: 'enum', kind: 'enum', text: (name, tag) => `enum ${name} { tag = ${tag} }` },
   { word: 'namespace', kind: 'namespace', text: (name, tag) => `namespace ${name} { export const tag = ${tag} }` },
-  { word: 'import', kind: 'import', text: (name, tag) => `import { v as ${name} } from "data:text/javascript,export const v = ${tag}"` },
+  {
+    word: 'import',
+    kind: 'import',
+    text: (name, tag) => `import { v as ${name} } from "data:text/javascript,export const v = ${tag}"`,
+  },
 ]
 
 const probe = `globalThis.probe = async v => {
@@ -46,17 +50,33 @@ function mayRepeat(first: Form, second: Form): boolean {
   return second.kind === 'enum' && merges.includes(first.kind)
 }
 
-const pairs = forms.flatMap(first => forms.flatMap(second => [false, true].map(awaits => [first.word, second.word, awaits ? 'with await' : 'without await', first, second, awaits] as const)))
+const pairs = forms.flatMap(first =>
+  forms.flatMap(second =>
+    [false, true].map(
+      awaits => [first.word, second.word, awaits ? 'with await' : 'without await', first, second, awaits] as const,
+    ),
+  ),
+)
 
 describe('a name declared again in the next cell', () => {
   it.each(pairs)('%s, then %s, %s: everybody sees the new one', async (...[, , , first, second, awaits]) => {
     const cells = createCells()
     await cells.run(probe)
-    expect(await cells.run(`${write(first, 'N', 1, awaits)}\nconst get = () => N; class G { static get = () => N }; function* gen() { while (true) yield N }; const it = gen(); function deflt(x = N) { return x }`)).toMatchObject({ outcome: 'ok' })
+    expect(
+      await cells.run(
+        `${write(first, 'N', 1, awaits)}\nconst get = () => N; class G { static get = () => N }; function* gen() { while (true) yield N }; const it = gen(); function deflt(x = N) { return x }`,
+      ),
+    ).toMatchObject({ outcome: 'ok' })
     expect((await cells.run('return [await probe(N), await probe(get())].join()')).value).toBe('1,1')
     expect(cells.names.kinds.get('N')).toBe(first.kind)
     expect(await cells.run(write(second, 'N', 2, awaits))).toMatchObject({ outcome: 'ok', changed: ['N'], added: [] })
-    expect((await cells.run('return [await probe(N), await probe(get()), await probe(G.get()), await probe(it.next().value), await probe(deflt())].join()')).value).toBe('2,2,2,2,2')
+    expect(
+      (
+        await cells.run(
+          'return [await probe(N), await probe(get()), await probe(G.get()), await probe(it.next().value), await probe(deflt())].join()',
+        )
+      ).value,
+    ).toBe('2,2,2,2,2')
     expect(cells.names.kinds.get('N')).toBe(second.kind)
     const isConstant = second.kind === 'const' || second.kind === 'import'
     expect((await cells.run(awaits ? 'await 0; N = 7' : '"use strict"; N = 7')).outcome).toBe(isConstant ? 'threw' : 'ok')
