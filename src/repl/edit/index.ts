@@ -1,0 +1,17 @@
+/** Edits of cells that were sent before. */
+export { decodeEditRequest } from './decode.ts'
+export { chooseTarget, type Edited, editSource } from './edit.ts'
+export { type FindMatches, isRefused, type MatchOutcome } from './find.ts'
+export {
+  type Change,
+  type EditCode,
+  type EditError,
+  type EditRequest,
+  type ExactEdit,
+  editLimits,
+  type InsertEdit,
+  type Refused,
+  type RegexEdit,
+  refuse,
+} from './request.ts'
+export type { FoundMatch } from './template.ts'
