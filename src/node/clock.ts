@@ -43,7 +43,8 @@ function randomOf(seed: string | undefined): () => number {
 
 /** A counter through a 32-bit mixer (the finaliser of MurmurHash3): short, fixed, evenly spread; nothing secret hangs on it. */
 function seeded(seed: number): () => number {
-  let state = (seed ^ Math.floor(seed / 0x1_0000_0000)) >>> 0
+  // Odd multipliers: neighbouring seeds, those around 0 and 2³² too, begin in different states.
+  let state = (Math.imul(seed | 0, 0x9e3779b1) + Math.imul(Math.floor(seed / 0x1_0000_0000) | 0, 0x85ebca6b)) >>> 0
   return () => {
     state = (state + 0x9e3779b9) >>> 0
     let mixed = state

@@ -37,6 +37,7 @@ describe('the clock', () => {
         expect(new Set(ids(String(seed))).size).toBe(4)
       }),
     )
+    for (const seed of [-1, 0x1_0000_0000 - 1, -0x1_0000_0000 - 1]) expect(ids(String(seed))).not.toEqual(ids(String(seed + 1)))
     expect(ids('7')[0]).toMatch(ulid)
   })
 
