@@ -15,16 +15,52 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string'
 }
 
+/** Children of the commonest nodes; for others all fields are looked through. */
+const childFields: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    ArrayExpression: ['elements'],
+    BigIntLiteral: [],
+    BinaryExpression: ['left', 'right'],
+    BooleanLiteral: [],
+    CatchClause: ['param', 'body'],
+    ConditionalExpression: ['test', 'consequent', 'alternate'],
+    DoWhileStatement: ['body', 'test'],
+    EmptyStatement: [],
+    ForStatement: ['init', 'test', 'update', 'body'],
+    ImportExpression: ['source', 'options'],
+    LogicalExpression: ['left', 'right'],
+    NullLiteral: [],
+    NumericLiteral: [],
+    ObjectExpression: ['properties'],
+    RegExpLiteral: [],
+    SequenceExpression: ['expressions'],
+    SpreadElement: ['argument'],
+    StringLiteral: [],
+    Super: [],
+    SwitchCase: ['test', 'consequent'],
+    TemplateLiteral: ['expressions'],
+    ThisExpression: [],
+    TryStatement: ['block', 'handler', 'finalizer'],
+    WhileStatement: ['test', 'body'],
+    YieldExpression: ['argument'],
+  }),
+)
+
 /** Call `visit` for each child node, in the order of the tree's fields. */
 export function eachChild(node: Node, visit: (child: Node) => void): void {
-  for (const field in node) {
-    if (notChildren.has(field)) continue
-    const value: unknown = node[field]
-    if (typeof value !== 'object' || value === null) continue
-    if (Array.isArray(value)) {
-      for (const item of value) if (isNode(item)) visit(item)
-    } else if (isNode(value)) visit(value)
+  const fields = childFields.get(node.type)
+  if (fields !== undefined) {
+    for (const field of fields) eachNode(node[field], visit)
+    return
   }
+  for (const field in node) if (!notChildren.has(field)) eachNode(node[field], visit)
+}
+
+function eachNode(value: unknown, visit: (child: Node) => void): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) if (isNode(item)) visit(item)
+  } else if (isNode(value)) visit(value)
 }
 
 export function isLineEnd(code: number): boolean {

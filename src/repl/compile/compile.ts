@@ -160,7 +160,7 @@ function resolve(walk: Walk): Resolved {
   const declared = new Set(walk.declared.map(entry => entry.name))
   const hidden = new Set([...request.platformNames].filter(name => declared.has(name) || request.known.has(name)))
   const free = new Map<string, number[]>()
-  const writes = new Set<string>()
+  const writes = new Set<string>(walk.lateWrites)
   const own: Reference[] = []
   for (const reference of walk.root.references) {
     const { name, start, top } = reference

@@ -24,10 +24,15 @@ export interface Reference {
   /** The value assigned, when it takes its name from this reference. */
   readonly named: Node | undefined
   readonly top: TopFunction | undefined
+  /** Functions around it. */
+  readonly depth: number
 }
 
-/** `undefined`: a variable of the text. A string: the text of the object that holds it as a property. */
-export type Binding = { readonly holder: string } | undefined
+/**
+ * `undefined`: a variable of the text. `holder`: a property of the object of that text. `late`: a name of a top-level pattern, which functions inside the
+ * pattern see as a variable of the pattern until it is committed and as the session's afterwards; `late` is the text that tells, `depth` the pattern's.
+ */
+export type Binding = { readonly holder: string } | { readonly late: string; readonly depth: number; used: boolean } | undefined
 
 export interface Scope {
   readonly parent: Scope | undefined
@@ -42,13 +47,13 @@ export function createScope(parent: Scope | undefined, takesVars: boolean): Scop
 }
 
 /** Resolve the references of a scope that ends; the rest goes to its parent. */
-export function endScope(scope: Scope, rewrite: (reference: Reference, holder: string) => void): void {
+export function endScope(scope: Scope, rewrite: (reference: Reference, binding: NonNullable<Binding>) => void): void {
   const { names, references, parent } = scope
   for (const reference of references) {
     if (!names.has(reference.name)) parent?.references.push(reference)
     else {
       const binding = names.get(reference.name)
-      if (binding !== undefined) rewrite(reference, binding.holder)
+      if (binding !== undefined) rewrite(reference, binding)
     }
   }
 }

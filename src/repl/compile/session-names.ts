@@ -129,9 +129,6 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
     namespace: (values: object): void => commit('namespace', values),
     import: (values: object): void => commit('import', values),
     default: (values: Properties): void => commit('const', { __default: values['default'] }),
-    pattern: (kind: NameKind, take: (value: unknown) => object, value: unknown): void => commit(kind, take(value)),
-    awaited: async (kind: NameKind, take: (value: unknown) => Promise<object>, value: unknown): Promise<void> =>
-      commit(kind, await take(value)),
     echo: (value: unknown): void => {
       echoed = { value }
     },
@@ -167,10 +164,19 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
     },
     helpers(program): Helpers {
       const functions = new Set(program.hoisted.functions)
+      const keys: Properties = {}
+      const finishPattern = (kind: NameKind, values: object, key: string | undefined): void => {
+        commit(kind, values)
+        if (key !== undefined) keys[key] = true
+      }
       return Object.assign(Object.create(shared), {
         functions: program.functions,
         meta: options.meta(),
-        keys: {},
+        keys,
+        pattern: (kind: NameKind, take: (value: unknown) => object, value: unknown, key?: string): void =>
+          finishPattern(kind, take(value), key),
+        awaited: async (kind: NameKind, take: (value: unknown) => Promise<object>, value: unknown, key?: string): Promise<void> =>
+          finishPattern(kind, await take(value), key),
         created: () => {
           for (const name of functions) kinds.set(name, 'function')
         },

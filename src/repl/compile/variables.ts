@@ -33,14 +33,16 @@ function commitPattern(walk: Walk, kind: string, from: number, declarator: Node,
   const names = boundNames(pattern).map(name => name['name'] as string)
   const h = walk.usesHelpers()
   const equals = equalsAfter(walk, declarator)
-  edits.close(declarator.end, `)${end}`)
   const before = walk.awaits
+  const key = `d${walk.counter++}`
+  const binding = { late: `${h}.keys.${key}`, depth: walk.depth, used: false }
   walk.within(true, () => {
-    declareLocally(walk, pattern)
+    for (const name of names) walk.scope.names.set(name, binding)
     const annotation = pattern['typeAnnotation'] as Node | null | undefined
     if (annotation) walk.typeRanges.push([annotation.start, annotation.end])
     visitPattern(walk, { ...pattern, typeAnnotation: undefined, optional: false }, declarator)
   })
+  edits.close(declarator.end, binding.used ? `,${quote(key)})${end}` : `)${end}`)
   if (walk.awaits > before) {
     edits.replace(from, pattern.start, `await ${h}.awaited(${quote(kind)},async(${h}_v)=>{const `)
     edits.replace(patternEnd(pattern), equals + 1, `=${h}_v;return${committed(names)}},`)

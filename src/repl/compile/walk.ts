@@ -54,6 +54,8 @@ export class Walk {
   /** Erased ranges that hold types. */
   readonly typeRanges: (readonly [number, number])[] = []
   readonly worldRoots = new Set<string>()
+  /** Names that functions inside top-level patterns assign to. */
+  readonly lateWrites = new Set<string>()
   /** Heads of top-level classes: their own name still means what it meant before. */
   readonly heads: (SourceRange & { readonly name: string })[] = []
   /** Lexical names of the cell itself; they are no variables of the wrapper, so no scope holds them. */
@@ -106,7 +108,13 @@ export class Walk {
     this.scope = scope
     inside()
     this.scope = scope.parent!
-    endScope(scope, (reference, holder) => rewriteReference(this, reference, `${holder}.${reference.name}`, undefined))
+    endScope(scope, (reference, binding) => {
+      if ('holder' in binding) rewriteReference(this, reference, `${binding.holder}.${reference.name}`, undefined)
+      else if (reference.depth > binding.depth) {
+        binding.used = true
+        rewriteLate(this, reference, binding.late)
+      }
+    })
   }
 
   /** Go through something with its own `var`, `this` or `await`. */
@@ -120,7 +128,16 @@ export class Walk {
     const { name, start } = identifier as Node & { readonly name: string }
     const end = start + name.length
     const exact = this.source.startsWith(name, start)
-    this.scope.references.push({ name, start, end: exact ? end : identifier.end, form, write, named, top: this.top })
+    this.scope.references.push({
+      name,
+      start,
+      end: exact ? end : identifier.end,
+      form,
+      write,
+      named,
+      top: this.top,
+      depth: this.depth,
+    })
   }
 
   /** Text that calls helpers stands here. */
@@ -182,6 +199,22 @@ function mayRepeat(before: NameKind, after: NameKind): boolean {
 function mergedKind(before: NameKind, after: NameKind): NameKind {
   if (after === 'var' || after === 'namespace') return before
   return after
+}
+
+/** A function in a pattern names what the pattern declares. */
+function rewriteLate(walk: Walk, reference: Reference, isCommitted: string): void {
+  const { h } = walk
+  const { name } = reference
+  if (reference.write) {
+    walk.lateWrites.add(name)
+    rewriteReference(walk, reference, `${h}.n.${name}`, undefined)
+  } else
+    rewriteReference(
+      walk,
+      { ...reference, form: reference.form === 'call' ? 'value' : reference.form },
+      `${h}.f(${isCommitted}?${h}.n.${name}:${name})`,
+      undefined,
+    )
 }
 
 /** Put `access` in the place of a reference. */

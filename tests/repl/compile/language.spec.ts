@@ -15,6 +15,16 @@ describe('names of the session', () => {
     ['a pattern commits as a whole', ['const { a, b = JSON.parse("{") } = { a: 1 } as any', 'return typeof a'], 'undefined'],
     ['a var pattern commits as a whole', ['var { a, b = JSON.parse("{") } = { a: 1 } as any', 'return String(a)'], 'undefined'],
     ['an array pattern', ['const [p, , q = 3, ...r] = [1, 2, undefined, 4, 5]; return [p, q, r]'], '[1,3,[4,5]]'],
+    [
+      'closures in patterns see the name',
+      [
+        'const { a = 1, get = () => a, set = (v: any) => { b = v }, b = get() } = {} as any; let { c = () => typeof c } = {} as any',
+        'const a = 2; let b = 3',
+        'set(7); return [get(), b, c()]',
+      ],
+      '[2,7,"function"]',
+    ],
+    ['closures called inside their pattern', ['const { a = 1, get = () => [a], b = get() } = {} as any; return b'], '[1]'],
     ['a pattern that awaits', ['const { a = await 7, ...rest } = { b: 1 } as any; return [a, rest.b]'], '[7,1]'],
     [
       'several declarators',
