@@ -3,19 +3,21 @@
  * (children, targets) in one JSON text of lists: names are never keys of an object. Losing it loses
  * nothing; damage reads as nothing.
  *
- * Body: three numbers of 4 bytes (length of the JSON text, length of the paths, count of documents) and
- * 4 of padding; the columns of 8 bytes, the flags; the JSON text; the paths, NUL between. That the
- * bytes are those that were saved is the cache file's business.
+ * Body: four numbers of 4 bytes (length of the JSON text, length of the paths, count of documents, count
+ * of further rows); the columns of 8 bytes, with the identities of all children and targets behind those
+ * of the documents; the flags of the documents; the JSON text; the paths, NUL between. That the bytes are
+ * those that were saved is the cache file's business.
  */
 import { createHash } from 'node:crypto'
-import type { FileIdentity, FileKind } from '../ports/files.ts'
+import type { FileIdentity } from '../ports/files.ts'
 import { createDocumentTable, type DocumentColumns } from './documents.ts'
-import { type ChildRecord, type EdgeMemory, emptyMemory, type Memory, type Search, type TargetRecord } from './memory.ts'
-import type { AnchorView, Hex12, KeelConfig, ParsedChild, SuspectKey } from './types.ts'
+import { type EdgeMemory, emptyMemory, type Memory, type Search } from './memory.ts'
+import { type PackedChild, type PackedTarget, packChild, packTarget, unpackChild, unpackTarget } from './pack.ts'
+import type { Hex12, KeelConfig, SuspectKey } from './types.ts'
 import type { LocalZones } from './zones.ts'
 
 /** Raised whenever the body reads otherwise. */
-const format = 1
+const format = 2
 
 /** What a body depends on beside the files: another header is another cache. */
 export function cacheHeader(root: string, version: string, config: KeelConfig): string {
@@ -32,24 +34,34 @@ const columnsOf8 = 5
 export function encodeMemory(memory: Memory): Uint8Array {
   const documents = memory.documents.columns()
   const count = documents.paths.length
+  const identities = [
+    ...[...memory.children.values()].map(child => child.identity),
+    ...[...memory.targets.values()].map(target => target.file),
+  ]
   const json = Buffer.from(JSON.stringify(plainOf(memory)))
   const paths = Buffer.from(documents.paths.join('\0'))
-  const body = Buffer.alloc(headBytes + count * (8 * columnsOf8 + 1) + json.length + paths.length)
+  const rows = count + identities.length
+  const body = Buffer.alloc(headBytes + rows * 8 * columnsOf8 + count + json.length + paths.length)
   body.writeUInt32LE(json.length, 0)
   body.writeUInt32LE(paths.length, 4)
   body.writeUInt32LE(count, 8)
+  body.writeUInt32LE(identities.length, 12)
   let at = headBytes
-  for (const column of [
-    documents.device,
-    documents.inode,
-    documents.mtimeNs,
-    documents.ctimeNs,
-    documents.size,
-    documents.flags,
-  ]) {
+  const put = (column: BigUint64Array | BigInt64Array | Float64Array | Uint8Array) => {
     body.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), at)
     at += column.byteLength
   }
+  for (const [column, more] of [
+    [documents.device, BigUint64Array.from(identities, one => BigInt.asUintN(64, one.device))],
+    [documents.inode, BigUint64Array.from(identities, one => BigInt.asUintN(64, one.inode))],
+    [documents.mtimeNs, BigInt64Array.from(identities, one => one.mtimeNs)],
+    [documents.ctimeNs, BigInt64Array.from(identities, one => one.ctimeNs)],
+    [documents.size, Float64Array.from(identities, one => one.size)],
+  ] as const) {
+    put(column)
+    put(more)
+  }
+  put(documents.flags)
   body.set(json, at)
   body.set(paths, at + json.length)
   return body
@@ -66,8 +78,13 @@ export function decodeMemory(bytes: Uint8Array): Memory | undefined {
 
 function decodeWhole(body: Buffer): Memory | undefined {
   if (body.length < headBytes) return undefined
-  const [jsonLength, pathsLength, count] = [body.readUInt32LE(0), body.readUInt32LE(4), body.readUInt32LE(8)]
-  const columnBytes = count * 8
+  const [jsonLength, pathsLength, count, more] = [0, 4, 8, 12].map(at => body.readUInt32LE(at)) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const columnBytes = (count + more) * 8
   if (body.length !== headBytes + columnBytes * columnsOf8 + count + jsonLength + pathsLength) return undefined
   // Typed arrays need aligned memory of their own.
   let at = headBytes
@@ -87,27 +104,16 @@ function decodeWhole(body: Buffer): Memory | undefined {
   }
   const plain = JSON.parse(body.toString('utf8', at, at + jsonLength)) as Plain
   const paths = count === 0 ? [] : body.toString('utf8', at + jsonLength).split('\0')
-  if (paths.length !== count) return undefined
-  return memoryOf(plain, { ...columns, paths })
+  if (paths.length !== count || plain.children.length + plain.targets.length !== more) return undefined
+  return memoryOf(plain, columns, paths)
 }
-
-type PlainIdentity = readonly [string, string, FileKind, number, string, string]
 
 interface Plain {
   readonly locals: readonly LocalZones[]
-  readonly children: readonly (readonly [string, PlainIdentity, boolean, Hex12, ParsedChild, ChildRecord['edges']])[]
-  readonly targets: readonly (readonly [
-    string,
-    PlainIdentity | null,
-    PlainIdentity,
-    boolean,
-    Hex12 | null,
-    string | null,
-    readonly (readonly [string | null, AnchorView])[],
-    readonly (readonly [string, string | null])[],
-    string | null,
-  ])[]
-  readonly edges: readonly (readonly [string, EdgeMemory])[]
+  readonly children: readonly PackedChild[]
+  readonly targets: readonly PackedTarget[]
+  /** Three an edge: its id, the stamp, the settled one or nothing when it is the same. */
+  readonly edges: readonly string[]
   readonly since: readonly (readonly [SuspectKey, number])[]
   readonly unfinished: readonly string[]
   readonly searches: readonly (readonly [string, Search])[]
@@ -116,28 +122,12 @@ interface Plain {
 }
 
 function plainOf(memory: Memory): Plain {
+  const places = new Map([...memory.targets.keys()].map((path, at) => [path, at]))
   return {
     locals: memory.locals,
-    children: [...memory.children.values()].map(child => [
-      child.path,
-      plainIdentity(child.identity),
-      child.isSettled,
-      child.id,
-      child.parsed,
-      child.edges,
-    ]),
-    targets: [...memory.targets.values()].map(target => [
-      target.path,
-      target.link && plainIdentity(target.link),
-      plainIdentity(target.file),
-      target.isSettled,
-      target.raw,
-      target.why,
-      [...target.views],
-      [...target.windows],
-      target.indexId,
-    ]),
-    edges: [...memory.edges],
+    children: [...memory.children.values()].map(child => packChild(child, path => places.get(path))),
+    targets: [...memory.targets.values()].map(packTarget),
+    edges: [...memory.edges].flatMap(([id, { stamp, settled }]) => [id, stamp, settled === stamp ? '' : settled]),
     since: [...memory.since],
     unfinished: [...memory.unfinished],
     searches: [...memory.searches],
@@ -146,46 +136,44 @@ function plainOf(memory: Memory): Plain {
   }
 }
 
-function memoryOf(plain: Plain, columns: DocumentColumns): Memory {
-  const children = plain.children.map(([path, identity, isSettled, id, parsed, edges]): [string, ChildRecord] => [
-    path,
-    { path, identity: identityFrom(identity), isSettled, id, parsed, edges },
-  ])
-  const targets = plain.targets.map(
-    ([path, link, file, isSettled, raw, why, views, windows, indexId]): [string, TargetRecord] => [
-      path,
-      {
-        path,
-        link: link && identityFrom(link),
-        file: identityFrom(file),
-        isSettled,
-        raw,
-        why,
-        views: new Map(views),
-        windows: new Map(windows),
-        indexId,
-      },
-    ],
-  )
-  return {
+function memoryOf(plain: Plain, columns: Omit<DocumentColumns, 'paths'>, paths: readonly string[]): Memory {
+  const { device, inode, mtimeNs, ctimeNs, size, flags } = columns
+  const count = paths.length
+  let row = count
+  /** Children and targets are regular files, the latter maybe behind a link. */
+  const identity = (): FileIdentity => {
+    const at = row++
+    return { device: device[at]!, inode: inode[at]!, kind: 'file', size: size[at]!, mtimeNs: mtimeNs[at]!, ctimeNs: ctimeNs[at]! }
+  }
+  const memory = {
     ...emptyMemory(),
-    documents: createDocumentTable(columns),
+    documents: createDocumentTable({
+      paths,
+      device: device.subarray(0, count),
+      inode: inode.subarray(0, count),
+      mtimeNs: mtimeNs.subarray(0, count),
+      ctimeNs: ctimeNs.subarray(0, count),
+      size: size.subarray(0, count),
+      flags,
+    }),
     locals: plain.locals,
-    children: new Map(children),
-    targets: new Map(targets),
-    edges: new Map(plain.edges),
     since: new Map(plain.since),
     unfinished: new Set(plain.unfinished),
     searches: new Map(plain.searches),
     sweptAt: plain.sweptAt,
     baselineBytes: plain.baselineBytes,
   }
-}
-
-function plainIdentity({ device, inode, kind, size, mtimeNs, ctimeNs }: FileIdentity): PlainIdentity {
-  return [String(device), String(inode), kind, size, String(mtimeNs), String(ctimeNs)]
-}
-
-function identityFrom([device, inode, kind, size, mtimeNs, ctimeNs]: PlainIdentity): FileIdentity {
-  return { device: BigInt(device), inode: BigInt(inode), kind, size, mtimeNs: BigInt(mtimeNs), ctimeNs: BigInt(ctimeNs) }
+  for (const packed of plain.children) {
+    memory.children.set(
+      packed[0],
+      unpackChild(packed, identity(), at => plain.targets[at]![0]),
+    )
+  }
+  for (const packed of plain.targets) memory.targets.set(packed[0], unpackTarget(packed, identity()))
+  for (let at = 0; at + 2 < plain.edges.length; at += 3) {
+    const stamp = plain.edges[at + 1] as Hex12
+    const edge: EdgeMemory = { stamp, settled: (plain.edges[at + 2] as Hex12 | '') || stamp }
+    memory.edges.set(plain.edges[at]!, edge)
+  }
+  return memory
 }

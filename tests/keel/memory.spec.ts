@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { viewAnchor } from '../../src/keel/anchors.ts'
 import { createBaseline } from '../../src/keel/baseline.ts'
 import { decodeMemory, encodeMemory } from '../../src/keel/cache.ts'
 import { createDocumentTable } from '../../src/keel/documents.ts'
 import { blobId } from '../../src/keel/forms.ts'
 import { isSettled } from '../../src/keel/freshness.ts'
-import { emptyMemory } from '../../src/keel/memory.ts'
+import { emptyMemory, type TargetRecord } from '../../src/keel/memory.ts'
+import { readChild } from '../../src/keel/read-child.ts'
+import type { Resolution } from '../../src/keel/resolve.ts'
+import type { Entry } from '../../src/keel/types.ts'
 import { createZones, readLocalZones } from '../../src/keel/zones.ts'
 import type { FileIdentity } from '../../src/ports/files.ts'
 import { memoryFiles } from '../support/memory-files.ts'
@@ -73,6 +77,105 @@ describe('the table of documents', () => {
     )
     const whole = encodeMemory(emptyMemory())
     for (let length = 0; length < whole.length; length += 1) expect(decodeMemory(whole.slice(0, length))).toBeUndefined()
+  })
+})
+
+describe('the cache', () => {
+  const fileIdentity = (size: number): FileIdentity => ({
+    device: 2n ** 64n - 1n,
+    inode: 7n,
+    kind: 'file',
+    size,
+    mtimeNs: 1_796_078_081_613_769_879n,
+    ctimeNs: -5n,
+  })
+  const stamps = ['', ' @ok', ' @ok: read it', ' @0123456789ab', ' @0123456789abc', ' @bad0']
+  const refs = [
+    'a.md',
+    'a.md#One',
+    'a.md#One#Two',
+    'b%20c.md',
+    '"[[a]]"',
+    '"[[a#One|shown]]"',
+    'https://example.org/x',
+    "'c d.md'",
+  ]
+  const item = fc.tuple(fc.constantFrom(...refs), fc.constantFrom(...stamps)).map(([ref, stamp]) => `${ref}${stamp}`)
+  const document = fc.record({
+    head: fc.array(item, { maxLength: 4 }),
+    section: fc.array(item, { maxLength: 3 }),
+    bad: fc.boolean(),
+  })
+  const resolutions = fc.constantFrom<((entry: Entry) => Resolution) | null>(
+    null,
+    ({ ref, anchor }) => ({ kind: 'file', ref, anchor, path: 'a.md', match: null, others: [] }),
+    ({ ref, anchor }) => ({ kind: 'file', ref, anchor, path: 'no-target.md', match: null, others: [] }),
+    ({ ref, anchor }) => ({ kind: 'file', ref, anchor, path: 'a.md', match: 'decoded', others: ['b.md'] }),
+    ({ text }) => ({ kind: 'file', ref: text, anchor: null, path: 'a.md', match: null, others: [] }),
+    ({ ref, anchor }) => ({ kind: 'missing', ref, anchor, path: 'gone.md' }),
+    ({ ref, anchor }) => ({ kind: 'wikilinks', ref, anchor, paths: ['a.md', 'x/a.md'] }),
+  )
+  const target = fc.record({
+    text: fc.constantFrom('', 'x', 'x\n', '# One\n\nx\n', '# One\r\nx\n\n', ' \n', '\0', '\uFEFFx\n'),
+    anchors: fc.oneof(fc.constant([null]), fc.subarray<string | null>([null, 'One', 'L1', 'Gone'], { minLength: 1 })),
+    isLink: fc.constantFrom(false, false, true),
+    rest: fc.constantFrom<Partial<TargetRecord>>({}, {}, { indexId: 'a'.repeat(40) }, { windows: new Map([['L1 x', null]]) }),
+  })
+
+  it('gives back what was known of children, targets and edges', () => {
+    fc.assert(
+      fc.property(
+        fc.array(document, { minLength: 1, maxLength: 4 }),
+        fc.array(target, { minLength: 1, maxLength: 6 }),
+        resolutions,
+        (documents, targets, resolve) => {
+          const memory = emptyMemory()
+          targets.forEach(({ text, anchors, isLink, rest }, at) => {
+            const path = at === 0 ? 'a.md' : `t${at}.md`
+            const bytes = new TextEncoder().encode(text)
+            const views = new Map(anchors.map(anchor => [anchor, viewAnchor(bytes, path, anchor, null)]))
+            const [file, raw] = [fileIdentity(bytes.length), blobId(bytes)]
+            const link = isLink ? { ...fileIdentity(4), kind: 'link' as const } : null
+            memory.targets.set(path, {
+              path,
+              link,
+              file,
+              isSettled: true,
+              raw,
+              why: null,
+              views,
+              windows: new Map(),
+              indexId: null,
+              ...rest,
+            })
+          })
+          documents.forEach(({ head, section, bad }, at) => {
+            const list = (items: readonly string[]) => items.map(one => `  - ${one}\n`).join('')
+            const comment = section.map(one => `<!-- source: ${one} -->\n`).join('')
+            const text = `---\nsources:\n${list(head)}${bad ? '  - [x]\n' : ''}---\nhead\n# Part\n${comment}\ntext\n`
+            const child = readChild(`d${at}.md`, new TextEncoder().encode(text), {
+              identity: fileIdentity(text.length),
+              isSettled: at > 0,
+            })
+            if (child === null) return
+            child.edges.forEach((slot, index) => {
+              slot.resolution = resolve?.(child.parsed.entries[index]!) ?? null
+              if (index === 1) slot.asFile = true
+              memory.edges.set(slot.id, {
+                stamp: slot.scopeId,
+                settled: index === 0 ? blobId(new Uint8Array(index + at)) : slot.scopeId,
+              })
+            })
+            memory.children.set(child.path, child)
+          })
+          const loaded = decodeMemory(encodeMemory(memory))!
+          expect(loaded.children).toEqual(memory.children)
+          expect(loaded.targets).toEqual(memory.targets)
+          expect(loaded.edges).toEqual(memory.edges)
+        },
+      ),
+      { numRuns: 100 },
+    )
   })
 })
 
