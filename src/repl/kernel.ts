@@ -7,6 +7,7 @@
 
 import type { Json } from '../ports/json.ts'
 import type { WorkerEnd, WorkerProcess, Workers } from '../ports/worker.ts'
+import type { Rejection } from './compile/program.ts'
 import { LogBuffer } from './logs.ts'
 import { RawOutput } from './raw-output.ts'
 import type { CallSummary, Echo, LateEntry, LogEntry } from './types.ts'
@@ -148,6 +149,7 @@ export class Kernel {
   #lastCell = 0
   #counter = 0
   readonly #looks = new Map<number, (look: Look | undefined) => void>()
+  readonly #parses = new Map<number, (rejection: Rejection | 'lost' | undefined) => void>()
 
   constructor(options: KernelOptions) {
     this.#options = options
@@ -214,6 +216,19 @@ export class Kernel {
       }
       this.#looks.set(n, answer)
       this.#send(link, { t: 'look', n })
+    })
+  }
+
+  /** Why this source would be rejected; `lost` when the worker ended over it. Waits for a running cell's computing. */
+  parse(source: string): Promise<Rejection | 'lost' | undefined> {
+    this.prepare()
+    const n = ++this.#counter
+    return new Promise(resolve => {
+      this.#parses.set(n, answer => {
+        this.#parses.delete(n)
+        resolve(answer)
+      })
+      this.#send(this.#link!, { t: 'parse', n, source })
     })
   }
 
@@ -403,6 +418,9 @@ export class Kernel {
       case 'look':
         this.#looks.get(message.n)?.(message)
         return
+      case 'parsed':
+        this.#parses.get(message.n)?.(message.rejection)
+        return
       case 'done':
         if (running === undefined || running.request.cell !== message.cell || running.done !== undefined) return
         running.done = message
@@ -516,6 +534,7 @@ export class Kernel {
     for (const stream of ['stdout', 'stderr'] as const) link.raw[stream].end()
     if (this.#link === link) this.#link = undefined
     for (const answer of [...this.#looks.values()]) answer(undefined)
+    for (const answer of [...this.#parses.values()]) answer('lost')
     const loss = lossOf(link, end)
     const running = this.#running
     if (running !== undefined && this.#link === undefined) {

@@ -273,7 +273,16 @@ export interface EndRecord extends Recorded {
   readonly timing: Timing
 }
 
-export type JournalRecord = OpenRecord | BeginRecord | CallRecord | EndRecord
+/** The worker was replaced; names that are not named came back exactly. */
+export interface RecoverRecord extends Recorded {
+  readonly k: 'recover'
+  readonly head: number
+  readonly reason: RecoveryReason
+  readonly counts: Readonly<Record<BindingStatus, number>>
+  readonly statuses: Recovery['bindings']
+}
+
+export type JournalRecord = OpenRecord | BeginRecord | CallRecord | EndRecord | RecoverRecord
 
 export interface ReplConfig {
   readonly enabled: boolean
@@ -342,6 +351,23 @@ export const defaultReplConfig: ReplConfig = {
   canonicalizeCalls: true,
   cordisTools: false,
 }
+
+/** What an edit answers: the run of the changed source, why nothing was changed, or with `dry_run` whether the changed source parses. */
+export type EditResult =
+  | ({ readonly edited: true; readonly target: number } & RunResult)
+  | { readonly ok: false; readonly edited: false; readonly target?: number; readonly error: EditFailure }
+  | { readonly ok: true; readonly edited: false; readonly target: number; readonly parses: boolean; readonly error?: CellError }
+
+/** Code, message and help of an edit that was refused; no cell was made. */
+export interface EditFailure {
+  readonly code: string
+  readonly message: string
+  readonly help?: readonly string[]
+  readonly subject?: string
+}
+
+/** One kind of edit, `target?`, `expected_target?`, `dry_run?`; other fields are not looked at. */
+export type EditInput = Readonly<Record<string, unknown>>
 
 export interface HistoryCell {
   readonly cell: number
@@ -427,6 +453,8 @@ export interface ReplSession {
   readonly cells: number
   readonly head: number
   run(code: string, options?: RunOptions): Promise<RunResult>
+  /** Change a cell that was sent and run the result as a new one. The target is fixed when this is called. */
+  edit(input: EditInput, options?: RunOptions): Promise<EditResult>
   /** The source of a cell as submitted; `undefined` when there is no such cell. */
   source(cell: number): Promise<string | undefined>
   /** The newest cell; 0 when there is none. */

@@ -77,10 +77,6 @@ export const openPrecedence: readonly (readonly [section: SectionName, keys: rea
   ['pack', ['trust'], 'person-file'],
   ['pack', ['testCommands', 'redact'], 'union'],
   ['companion', ['exclude'], 'union'],
-  ['repl', ['envDeny'], 'union'],
-  ['repl', ['decorators', 'jsx'], 'project-first'],
-  ['repl', ['computeMs', 'wallMs', 'heapMb', 'rssMb', 'maxWorkers', 'maxNestedRuns'], 'lower-only'],
-  ['repl', ['prelude', 'env', 'cordisTools'], 'person-only'],
   ['next', ['*'], 'lower-only'],
 ]
 

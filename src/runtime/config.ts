@@ -19,10 +19,11 @@ import {
   type Setting,
   sectionNames,
 } from './config-read.ts'
+import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 
 /** Keys of the engines that are built. */
-export const configSchema: ConfigSchema = { keel: keelKeys }
+export const configSchema: ConfigSchema = { keel: keelKeys, repl: replKeys }
 
 const maxBytes = 1024 * 1024
 

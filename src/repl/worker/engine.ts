@@ -72,6 +72,11 @@ export function start(context: object): void {
         })
         return
       }
+      case 'parse':
+        void runner!.parse(message.source).then(rejection => {
+          channel.send({ t: 'parsed', n: message.n, ...(rejection !== undefined && { rejection }) })
+        })
+        return
       case 'end':
         end()
         return

@@ -38,6 +38,8 @@ export type ToWorker =
   | { readonly t: 'abandon'; readonly cell: number }
   | { readonly t: 'ping'; readonly n: number }
   | { readonly t: 'look'; readonly n: number }
+  /** Compile and run nothing. */
+  | { readonly t: 'parse'; readonly n: number; readonly source: string }
   | { readonly t: 'end' }
 
 /** What was thrown, looked at without running any of its code. */
@@ -144,6 +146,7 @@ export type FromWorker =
       readonly handles: number
       readonly cwd: string
     }
+  | { readonly t: 'parsed'; readonly n: number; readonly rejection?: Rejection }
   | DoneMessage
 
 /** What marks the end of a cell's output on descriptors 1 and 2. */

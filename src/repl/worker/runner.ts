@@ -32,6 +32,8 @@ export interface Runner {
   run(message: RunMessage): void
   abandon(cell: number): void
   look(): readonly SeenBinding[]
+  /** Why the source would be rejected; nothing runs. */
+  parse(source: string): Promise<DoneMessage['rejection']>
   /** Describes what was thrown; `position` is the place in that cell. */
   describe(thrown: unknown, cell: number): Failure
   /** ms that the running cell has computed; 0 when none runs. */
@@ -293,6 +295,10 @@ export function createRunner({ channel, calls, modules, values, references, boot
       if (active?.context.cell === cell) finish(active, { outcome: 'abandoned' })
     },
     look: () => [...names.kinds].map(([name, kind]) => ({ name, kind, ...values.look(names.read(name)?.value) })),
+    parse: async source => {
+      const compiled = await compile(requestOf({ t: 'run', cell: 0, source, echo: 'return' }))
+      return compiled.kind === 'rejected' ? compiled : undefined
+    },
     describe,
     activeMs: () => (active === undefined ? 0 : captured.activeMs() - active.began),
     latest: () => latest,
