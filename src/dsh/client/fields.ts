@@ -28,8 +28,8 @@ export const fields: readonly Field[] = Object.entries(labels).flatMap(([path, l
   const isToggle = typeof key.default === 'boolean'
   const choices = isToggle
     ? [
-        { text: 'yes', value: true },
-        { text: 'no', value: false },
+        { text: 'true', value: true },
+        { text: 'false', value: false },
       ]
     : key.allowed.split(' or ').map(word => ({ text: word, value: word }))
   const standard = choices.find(choice => choice.value === key.default)?.text
