@@ -46,7 +46,7 @@ export function resultOf(report: CellReport, context: ResultContext): RunResult 
   const { cell, source } = context
   const outcome = outcomeOf(report)
   const error = outcome === 'ok' ? undefined : errorOf(report, outcome, context)
-  const shown = valueOf(report, context)
+  const shown = shownValue(report, context)
   const calls = report.calls
     .filter(call => !isOwnCall(call.name))
     .map(({ call, name, outcome: how }) => ({ call, name, outcome: how }))
@@ -169,7 +169,7 @@ function frameOf(line: string, { line: number, column }: CellPosition): { readon
   return { text: text.slice(start, start + 200), column: column - start }
 }
 
-function valueOf(report: CellReport, context: ResultContext): Value {
+function shownValue(report: CellReport, context: ResultContext): Value {
   const about = report.done?.value
   if (about === undefined || report.value === undefined) return { valueKind: 'none' }
   const graph = parseGraph(report.value)

@@ -4,13 +4,11 @@ const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i
 const minUnits = 8
 const shown = '•••'
 
-export interface SecretMask {
-  /** Every secret value becomes `•••`. */
-  (text: string): string
-}
-
-/** @param find - masks what looks like a secret by itself. */
-export function secretMask(env: Readonly<Record<string, string | undefined>>, find: (text: string) => string): SecretMask {
+/** Every secret value becomes `•••`. @param find - masks what looks like a secret by itself. */
+export function secretMask(
+  env: Readonly<Record<string, string | undefined>>,
+  find: (text: string) => string,
+): (text: string) => string {
   const values = secretValues(env)
   return text => {
     let masked = text

@@ -73,9 +73,11 @@ export function start(context: object): void {
         return
       }
       case 'parse':
-        void runner!.parse(message.source).then(rejection => {
-          channel.send({ t: 'parsed', n: message.n, ...(rejection !== undefined && { rejection }) })
-        })
+        runner!.parse(message.source).then(
+          rejection => channel.send({ t: 'parsed', n: message.n, ...(rejection !== undefined && { rejection }) }),
+          // A fault of ours; the parent must not wait for an answer.
+          end,
+        )
         return
       case 'end':
         end()
@@ -123,7 +125,7 @@ export function warm(): void {
   } as const
   const sources = [
     'const a: number = await b(1); return { a, x: [1, 2].map(y => y + 1) }',
-    'import { c } from "node:path"; function f() { return `${c}` } class D extends E { v = 1 } let { g, h } = f()',
+    'import { c } from "node:path"; function f() { return c } class D extends E { v = 1 } let { g, h } = f()',
   ]
   for (const source of sources) void compile({ ...request, source })
   const encoded = createValues(createReferences()).send({ a: [1, 'two', new Map()] }, false)

@@ -39,4 +39,6 @@ const OwnBuffer = {
   poolSize: captured.bufferPoolSize,
 }
 
-export { OwnBuffer as Buffer, OwnTextDecoder as TextDecoder, OwnTextEncoder as TextEncoder }
+const ownPerformance = { now: (): number => captured.now() }
+
+export { OwnBuffer as Buffer, OwnTextDecoder as TextDecoder, OwnTextEncoder as TextEncoder, ownPerformance as performance }
