@@ -63,54 +63,63 @@ export function emptyColumns(capacity = 0, paths: readonly string[] = []): Docum
 }
 
 /** @param start - the rows it begins with; their arrays are taken over. */
-export function createDocumentTable(start: DocumentColumns = emptyColumns(), capacity = 0): DocumentTable {
-  const indexOf = new Map<string, number>()
-  for (const [index, path] of start.paths.entries()) indexOf.set(path, index)
+export function createDocumentTable(start: DocumentColumns = emptyColumns()): DocumentTable {
+  /** Where each row is. Not made as long as listings come by the rows in their order and nothing is added or removed. */
+  let indexOf: Map<string, number> | null = null
+  /** The row that a listing comes by next, if it is as the one before. */
+  let next = 0
   let rows = start
   let used = start.paths.length
   /** Number of the listing that a row was last seen in. */
-  let seenIn = new Uint32Array(Math.max(capacity, start.flags.length))
+  let seenIn = new Uint32Array(start.flags.length)
   let listing = 0
-  if (capacity > rows.flags.length) rows = grown(rows, capacity)
+  let seen = 0
   let halves = halvesOf(rows)
 
   const table: DocumentTable = {
     get size() {
-      return indexOf.size
+      return indexOf?.size ?? used
     },
-    has: path => indexOf.has(path),
+    has: path => find(path) !== undefined,
     role(path) {
-      const index = indexOf.get(path)
-      return index === undefined ? undefined : roles[rows.flags[index]! & 3]
+      const at = find(path)
+      return at === undefined ? undefined : roleOf(at)
     },
     isCurrent(path, stat) {
-      const at = indexOf.get(path)
+      const at = find(path)
       return at !== undefined && isCurrentRow(at, stat)
     },
     seeCurrent(path, stat) {
-      const at = indexOf.get(path)
+      const at = find(path)
       if (at === undefined || !isCurrentRow(at, stat)) return undefined
-      seenIn[at] = listing
-      return roles[rows.flags[at]! & 3]
+      mark(at)
+      return roleOf(at)
     },
     set(path, stat, role, isSettled) {
       const flags = roles.indexOf(role) | (isSettled && stat !== null ? settledFlag : 0)
       put(path, stat === null ? { ...nowhere, flags } : { ...stat, flags })
     },
-    delete: path => indexOf.delete(path),
+    delete(path) {
+      const at = find(path)
+      if (at === undefined) return false
+      if (seenIn[at] === listing) seen -= 1
+      return index().delete(path)
+    },
     begin() {
       listing += 1
+      seen = 0
+      next = 0
     },
     see(path) {
-      const at = indexOf.get(path)
-      if (at !== undefined) seenIn[at] = listing
+      const at = find(path)
+      if (at !== undefined) mark(at)
       return at !== undefined
     },
-    unseen: () => [...indexOf].filter(([, at]) => seenIn[at] !== listing).map(([path]) => path),
-    paths: () => [...indexOf.keys()],
+    unseen: () => (seen === table.size ? [] : [...index()].filter(([, at]) => seenIn[at] !== listing).map(([path]) => path)),
+    paths: () => (indexOf === null ? start.paths : [...indexOf.keys()]),
     columns() {
-      const kept = [...indexOf.values()]
-      const packed = emptyColumns(kept.length, [...indexOf.keys()])
+      const kept = [...index().values()]
+      const packed = emptyColumns(kept.length, [...index().keys()])
       kept.forEach((from, to) => {
         packed.device[to] = rows.device[from]!
         packed.inode[to] = rows.inode[from]!
@@ -123,6 +132,30 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     },
   }
   return table
+
+  function index(): Map<string, number> {
+    if (indexOf !== null) return indexOf
+    indexOf = new Map()
+    for (let at = 0; at < start.paths.length; at += 1) indexOf.set(start.paths[at]!, at)
+    return indexOf
+  }
+
+  function find(path: string): number | undefined {
+    if (indexOf !== null) return indexOf.get(path)
+    if (start.paths[next] === path) return next
+    const before = next - 1
+    return start.paths[before] === path ? before : index().get(path)
+  }
+
+  function mark(at: number): void {
+    if (seenIn[at] !== listing) seen += 1
+    seenIn[at] = listing
+    next = at + 1
+  }
+
+  function roleOf(at: number): DocumentRole | undefined {
+    return roles[rows.flags[at]! & 3]
+  }
 
   function isCurrentRow(at: number, stat: FileIdentity): boolean {
     if (stat.kind !== 'file' || (rows.flags[at]! & settledFlag) === 0 || rows.size[at] !== stat.size) return false
@@ -144,7 +177,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
   }
 
   function put(path: string, row: Row): void {
-    let at = indexOf.get(path)
+    let at = find(path)
     if (at === undefined) {
       at = used
       used += 1
@@ -155,7 +188,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
         more.set(seenIn)
         seenIn = more
       }
-      indexOf.set(path, at)
+      index().set(path, at)
     }
     rows.device[at] = BigInt.asUintN(64, row.device)
     rows.inode[at] = BigInt.asUintN(64, row.inode)
@@ -163,7 +196,7 @@ export function createDocumentTable(start: DocumentColumns = emptyColumns(), cap
     rows.ctimeNs[at] = row.ctimeNs
     rows.size[at] = row.size
     rows.flags[at] = row.flags
-    seenIn[at] = listing
+    mark(at)
   }
 }
 

@@ -184,6 +184,7 @@ class Sweep {
       if (rest !== undefined) await rest
     }
     this.#leaveOut(listing)
+    if (!this.#isChanged) return
     for (const child of memory.children.values()) if (documents.role(child.path) !== 'child') this.#forget(child)
   }
 
