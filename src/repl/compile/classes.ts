@@ -2,6 +2,8 @@
 import { boundNames, findToken, type Node, skipTrivia } from './ast.ts'
 import { guardEnd } from './erase.ts'
 import { visitFunction, visitStatements } from './functions.ts'
+import { parameterDecorators } from './legacy-decorators.ts'
+import { wrapUsing } from './using.ts'
 import type { Handler, Walk } from './walk.ts'
 
 const modifiers = /\b(?:public|private|protected|readonly|override|abstract|declare)\b/g
@@ -132,7 +134,7 @@ function visitMember(walk: Walk, member: Node, index: number, derived: boolean):
       visitField(walk, member, from)
       break
     case 'ClassAccessorProperty':
-      if (member['abstract'] === true || member['declare'] === true || walk.inDecorated) visitField(walk, member, from)
+      if (member['abstract'] === true || member['declare'] === true || walk.inSecond) visitField(walk, member, from)
       else lowerAccessor(walk, member, from, index)
       break
     case 'ClassMethod':
@@ -144,6 +146,7 @@ function visitMember(walk: Walk, member: Node, index: number, derived: boolean):
       else visitFunction(walk, member)
       break
     case 'StaticBlock':
+      wrapUsing(walk, member['body'], walk.source.indexOf('{', member.start) + 1, member.end - 1)
       walk.deeper(() => walk.within(true, () => visitStatements(walk, member['body'], member)))
       break
     default:
@@ -156,18 +159,16 @@ export function hasDecorators(node: Node): boolean {
   return (node['body']['body'] as Node[]).some(
     member =>
       (member['decorators']?.length ?? 0) > 0 ||
-      ((member['params'] ?? []) as Node[]).some(item => (decoratedPart(item)['decorators']?.length ?? 0) > 0),
+      ((member['params'] ?? []) as Node[]).some(item => parameterDecorators(item).length > 0),
   )
 }
-
-const decoratedPart = (parameter: Node): Node =>
-  parameter['decorators'] ? parameter : ((parameter['parameter'] ?? parameter['left'] ?? parameter) as Node)
 
 /** The heads and the body of a class; its name is declared by the caller. */
 export function visitClass(walk: Walk, node: Node): void {
   const { edits, source } = walk
-  const isOutermost = hasDecorators(node) && !walk.inDecorated
-  if (isOutermost) walk.inDecorated = true
+  const isLegacy = walk.request.decorators === 'legacy'
+  const isOutermost = hasDecorators(node) && (isLegacy || !walk.inSecond)
+  if (isOutermost && !isLegacy) walk.inSecond = true
   const before = walk.awaits
   walk.visitAll(node['decorators'], node)
   if (node['abstract'] === true) {
@@ -196,8 +197,11 @@ export function visitClass(walk: Walk, node: Node): void {
       visitMember(walk, member, index, superClass !== null && superClass !== undefined)
   })
   if (isOutermost) {
-    walk.inDecorated = false
-    walk.decorated.push({ node, awaits: walk.awaits > before })
+    walk.inSecond = false
+    if (walk.request.decorators === 'legacy') {
+      walk.usesHelpers()
+      walk.legacy.push(node)
+    } else walk.second.push({ node, awaits: walk.awaits > before })
     walk.note({ kind: 'lowered', description: `decorators of ${id ? `class ${id['name']}` : 'a class'} became calls` })
   }
 }

@@ -4,13 +4,13 @@
  */
 import type { Node } from './ast.ts'
 import { classHandlers } from './classes.ts'
-import { transformDecorated } from './decorators.ts'
 import { diagnose } from './diagnose.ts'
 import { Edits, Output } from './edits.ts'
 import { enumHandlers } from './enums.ts'
 import { eraseHandlers, guardEnd } from './erase.ts'
 import { declareLexical, functionHandlers } from './functions.ts'
 import { fenceFault } from './help.ts'
+import { lowerLegacyClass } from './legacy-decorators.ts'
 import { moduleHandlers } from './modules.ts'
 import { freshName } from './names.ts'
 import { parseCell } from './parse.ts'
@@ -18,7 +18,8 @@ import { createPositionMap, locate } from './positions.ts'
 import type { Compiled, CompileRequest, Program, Rejection } from './program.ts'
 import { referenceHandlers } from './references.ts'
 import { createScope, type Reference } from './scopes.ts'
-import { usingHandlers } from './using.ts'
+import { jsxHandlers, transformParts } from './second-compiler.ts'
+import { disposing, findUsing, lowerDeclaration } from './using.ts'
 import { variableHandlers } from './variables.ts'
 import { type Handler, Refusal, rewriteReference, Walk } from './walk.ts'
 
@@ -42,7 +43,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map(
     ...classHandlers,
     ...enumHandlers,
     ...moduleHandlers,
-    ...usingHandlers,
+    ...jsxHandlers,
     ExpressionStatement: expressionStatement,
   }),
 )
@@ -106,8 +107,9 @@ function compilePrepared(request: CompileRequest, submitted: string): Compiled |
   const walk = new Walk(request, new Edits(source), freshName(source), strict, handlers)
   walkCell(walk, tree)
   const references = resolve(walk)
-  if (walk.decorated.length === 0) return assemble(walk, references, submitted)
-  return transformDecorated(walk).then(
+  for (const node of walk.legacy.toSorted((a, b) => b.start - a.start)) lowerLegacyClass(walk, node)
+  if (walk.second.length === 0) return assemble(walk, references, submitted)
+  return transformParts(walk).then(
     () => assemble(walk, references, submitted),
     (error: unknown) => rejectionOf(request, error),
   )
@@ -126,6 +128,13 @@ function walkCell(walk: Walk, tree: Node): void {
   walk.scope = scope
   for (const name of lexical.names.keys()) walk.topLexical.add(name)
   if (walk.request.echo === 'last') findEcho(walk, tree, statements)
+  const kind = findUsing(walk, statements)
+  if (kind !== 'none') {
+    const using = disposing(walk, kind)
+    walk.body = using
+    for (const statement of statements)
+      if (['using', 'await using'].includes(statement['kind'])) lowerDeclaration(walk, statement, using.list)
+  }
   walk.visitAll(statements, tree)
   checkExports(walk)
 }
@@ -196,6 +205,7 @@ function assemble(walk: Walk, resolved: Resolved, submitted: string): Program {
 
   const output = new Output()
   output.add(strict ? `(async(${h})=>{'use strict';` : `(async(${h})=>{`)
+  output.add(walk.body.before)
   if (twin.length > 0) output.add(`(0,${h}.eval)(${h}.functions);${h}.created();`)
   for (const top of moved) {
     output.add(`${h}.function({[${quote(top.name)}]:`)
@@ -212,7 +222,7 @@ function assemble(walk: Walk, resolved: Resolved, submitted: string): Program {
   // V8 counts no columns before the first: only what stands for nothing may be left of it.
   const columnOffset = output.segments.length > 0 ? 0 : -output.code.length
   edits.renderWhole(output, ranges)
-  output.add('\n})')
+  output.add(`${walk.body.after}\n})`)
 
   const fileName = `cell-${request.cell}.ts`
   const functions = new Output()

@@ -2,6 +2,7 @@
 import { boundNames, eachChild, type Node, skipTrivia } from './ast.ts'
 import { eraseAnnotation, eraseInline } from './erase.ts'
 import { type TopFunction, varScopeOf } from './scopes.ts'
+import { wrapUsing } from './using.ts'
 import type { Handler, Walk } from './walk.ts'
 
 /** Visit what a binding pattern evaluates (defaults, computed keys) and erase its types; its names are declared by the caller. */
@@ -44,6 +45,7 @@ function visitParameter(walk: Walk, parameter: Node, index: number, parent: Node
   }
   declareLocally(walk, parameter)
   if (parameter.type === 'TSParameterProperty') {
+    walk.visitAll(parameter['decorators'], parent)
     walk.edits.blank(parameter.start, parameter['parameter'].start)
     visitPattern(walk, parameter['parameter'], parent)
   } else visitPattern(walk, parameter, parent)
@@ -62,8 +64,11 @@ export function visitFunction(walk: Walk, node: Node): void {
       if (returnType) (isArrow ? eraseInline : eraseKept)(walk, returnType.start, returnType.end)
       if (node['predicate']) walk.visit(node['predicate'], node)
       const body = node['body'] as Node
-      if (body.type === 'BlockStatement') visitStatements(walk, body['body'], body)
-      else walk.visit(body, node)
+      if (body.type === 'BlockStatement') {
+        const directive = (body['directives'] as Node[]).at(-1)
+        wrapUsing(walk, body['body'], directive?.end ?? body.start + 1, body.end - 1)
+        visitStatements(walk, body['body'], body)
+      } else walk.visit(body, node)
     })
   }
   walk.deeper(() => {
@@ -109,6 +114,7 @@ export function declareLexical(walk: Walk, statements: readonly Node[]): void {
 const block: Handler = (walk, node) => {
   const hoisted = hoistedFunctions(walk, node['body'])
   shadow(walk, node, hoisted)
+  wrapUsing(walk, node['body'], node.start + 1, node.end - 1)
   walk.within(false, () => visitStatements(walk, node['body'], node))
 }
 

@@ -3,6 +3,8 @@
  * writes is an accessor whose setter throws, because a write to a read-only property is silent in sloppy code. A name that the platform has too lives in
  * a store of its own that only rewritten references of cells read.
  */
+import { createDisposables } from './disposables.ts'
+import { applyLegacy, parameterDecorator } from './legacy-decorators.ts'
 import type { ImportBinding, NameKind, Program } from './program.ts'
 import type { Helpers, NameChanges, SessionNames, SessionNamesOptions } from './runtime.ts'
 
@@ -136,6 +138,9 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
     n: store,
     t: quietStore,
     members,
+    decorate: applyLegacy,
+    parameter: parameterDecorator,
+    disposables: () => createDisposables(global),
   }
 
   return {

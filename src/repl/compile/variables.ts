@@ -4,6 +4,7 @@ import { eraseAnnotation, guardEnd } from './erase.ts'
 import { declareLexical, declareLocally, visitPattern } from './functions.ts'
 import { target } from './references.ts'
 import { varScopeOf } from './scopes.ts'
+import { lowerLoop } from './using.ts'
 import { type Handler, Refusal, type Walk } from './walk.ts'
 
 const quote = JSON.stringify
@@ -216,6 +217,7 @@ export function visitVariables(walk: Walk, node: Node, parent: Node, start: numb
 const loop: Handler = (walk, node) => {
   walk.within(false, () => {
     const left = node['left'] as Node
+    lowerLoop(walk, node)
     if (node['await'] === true && walk.depth === 0) walk.awaits++
     if (left.type === 'VariableDeclaration') {
       declareLexical(walk, [left])

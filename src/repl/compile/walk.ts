@@ -23,8 +23,8 @@ export class Refusal extends Error {
 
 export type Handler = (walk: Walk, node: Node, parent: Node) => void
 
-/** A class with decorators, to be given to the second compiler. */
-export interface DecoratedClass {
+/** A class with decorators, or JSX, to be given to the second compiler. */
+export interface SecondPart {
   readonly node: Node
   /** Contains `await` of the cell's own function. */
   readonly awaits: boolean
@@ -48,7 +48,9 @@ export class Walk {
   readonly vars = new Set<string>()
   /** Names whose variable lives in the wrapper (`using`). */
   readonly locals = new Set<string>()
-  readonly decorated: DecoratedClass[] = []
+  readonly second: SecondPart[] = []
+  /** Classes with decorators of the older kind. */
+  readonly legacy: Node[] = []
   /** Ends of erased ranges, where a statement may have lost what ended it. */
   readonly erasedEnds = new Set<number>()
   /** Erased ranges that hold types. */
@@ -60,14 +62,16 @@ export class Walk {
   readonly heads: (SourceRange & { readonly name: string })[] = []
   /** Lexical names of the cell itself; they are no variables of the wrapper, so no scope holds them. */
   readonly topLexical = new Set<string>()
-  /** Inside a class that the second compiler gets. */
-  inDecorated = false
+  /** Inside something that the second compiler gets. */
+  inSecond = false
   /** Exports of namespaces so far, by the namespace's path. */
   readonly namespaceExports = new Map<string, Set<string>>()
   /** Names of export lists. */
   readonly exported: Node[] = []
   /** `export default function () {}` */
   defaultFunction: Node | undefined
+  /** Text around the whole body. */
+  body: { readonly before: string; readonly after: string } = { before: '', after: '' }
   /** Numbers for names of generated variables. */
   counter = 0
   scope: Scope = this.root

@@ -11,7 +11,7 @@ async function check([, cells, value]: Row): Promise<void> {
 describe('names of the session', () => {
   it.each<Row>([
     ['an old value inside the own initialiser', ['let n = 1', 'let n = n + 1; return n'], 2],
-    ['an old value in a pattern initialiser', ['let a = [5]', 'let [a] = a as any; return a'.replace(' as any', '')], 5],
+    ['an old value in a pattern initialiser', ['let a = [5]', 'let [a] = a as any; return a'], 5],
     ['a pattern commits as a whole', ['const { a, b = JSON.parse("{") } = { a: 1 } as any', 'return typeof a'], 'undefined'],
     ['a var pattern commits as a whole', ['var { a, b = JSON.parse("{") } = { a: 1 } as any', 'return String(a)'], 'undefined'],
     ['an array pattern', ['const [p, , q = 3, ...r] = [1, 2, undefined, 4, 5]; return [p, q, r]'], '[1,3,[4,5]]'],
@@ -246,7 +246,7 @@ describe('TypeScript', () => {
     ],
     ['types at the end of statements', ['let f = (x: any) => x as any\n(1)\nlet g = 1 as any\n[2].length\nreturn g'], 1],
     ['interface between statements', ['let a = 1\ninterface X {}\n(2)\nreturn a'], 1],
-    ['grouping', ['let a: any = 1; return a + 1 as any * 2'.replace('a + 1 as any * 2', '(a + 1 as any) * 2')], 4],
+    ['grouping', ['let a: any = 1; return [a + 1 as any * 2, (a + 1 as any) * 2, a * 2 as any + 1]'], '[4,4,3]'],
     [
       'abstract classes',
       [
@@ -331,10 +331,7 @@ describe('TypeScript', () => {
       [
         'const seen: any[] = []; const d = (v: any, c: any) => { seen.push(c.kind + ":" + String(c.name)) }; @d class D { @d m() {} @d x = 1; @d static s = 2; @d get g() { return 1 } @d accessor a = 1; #p = 2 } return seen',
       ],
-      '["method:m","getter:g","accessor:a","field:s","field:x","class:D"]'.replace(
-        '"method:m","getter:g","accessor:a","field:s","field:x","class:D"',
-        '"method:m","getter:g","accessor:a","field:s","field:x","class:D"',
-      ),
+      '["method:m","getter:g","accessor:a","field:s","field:x","class:D"]',
     ],
     [
       'decorators in a function',

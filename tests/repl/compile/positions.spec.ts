@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/repl/compile/compile.ts'
-import { decodeMappings } from '../../../src/repl/compile/decorators.ts'
 import { lineStarts, locateIn } from '../../../src/repl/compile/positions.ts'
 import type { Program } from '../../../src/repl/compile/program.ts'
+import { decodeMappings } from '../../../src/repl/compile/second-compiler.ts'
 import { createCells } from '../support/cells.ts'
 
 /** The place of `⟦`, which is taken out. */

@@ -1,18 +1,47 @@
-/** Classes with decorators go through Babel, which is loaded for the first such cell; everything around them stays as it is. */
+/** Classes with standard decorators, and JSX, go through Babel, which is loaded for the first such cell; everything around them stays as it is. */
+import { eachChild, type Node } from './ast.ts'
 import { Output } from './edits.ts'
 import { lineStarts, type Segment } from './positions.ts'
-import type { DecoratedClass, Walk } from './walk.ts'
+import type { Handler, SecondPart, Walk } from './walk.ts'
 
-type Transform = (
-  code: string,
-  legacy: boolean,
-) => { readonly code: string; readonly mappings: readonly (readonly (readonly number[])[])[] }
+type Transform = (code: string) => { readonly code: string; readonly mappings: readonly (readonly (readonly number[])[])[] }
 
 let loaded: Promise<Transform> | undefined
 
+const jsxHandler: Handler = (walk, node) => {
+  const isOutermost = !walk.inSecond
+  walk.inSecond = true
+  const before = walk.awaits
+  eachChild(node, child => walk.visit(child, node))
+  if (!isOutermost) return
+  walk.inSecond = false
+  walk.second.push({ node, awaits: walk.awaits > before })
+  walk.note({ kind: 'lowered', description: 'JSX became calls of react/jsx-runtime' })
+}
+
+/** A component is a variable; a name in lower case is a tag. */
+const jsxTag: Handler = (walk, node) => {
+  let root = node['name'] as Node
+  const isMember = root.type === 'JSXMemberExpression'
+  while (root.type === 'JSXMemberExpression') root = root['object']
+  if (root.type === 'JSXIdentifier' && (isMember || /^[A-Z_$]/.test(root['name']))) walk.refer(root)
+  walk.visitAll(node['attributes'], node)
+}
+
+export const jsxHandlers: Readonly<Record<string, Handler>> = {
+  JSXElement: jsxHandler,
+  JSXFragment: jsxHandler,
+  JSXOpeningElement: jsxTag,
+  JSXClosingElement: jsxTag,
+}
+
 async function load(): Promise<Transform> {
-  const [babel, decorators] = await Promise.all([import('@babel/core'), import('@babel/plugin-proposal-decorators')])
-  return (code, legacy) => {
+  const [babel, decorators, jsx] = await Promise.all([
+    import('@babel/core'),
+    import('@babel/plugin-proposal-decorators'),
+    import('@babel/plugin-transform-react-jsx'),
+  ])
+  return code => {
     const result = babel.transformSync(code, {
       configFile: false,
       babelrc: false,
@@ -27,7 +56,10 @@ async function load(): Promise<Transform> {
         allowSuperOutsideMethod: true,
         allowNewTargetOutsideFunction: true,
       },
-      plugins: [[decorators.default, { version: legacy ? 'legacy' : '2023-11' }]],
+      plugins: [
+        [decorators.default, { version: '2023-11' }],
+        [jsx.default, { runtime: 'automatic' }],
+      ],
     })
     const map = result?.map
     return { code: result?.code ?? '', mappings: decodeMappings(map?.mappings ?? '') }
@@ -72,20 +104,20 @@ function decodeEntry(text: string): number[] {
   return values
 }
 
-/** Put what the second compiler makes of each decorated class in its place. */
-export async function transformDecorated(walk: Walk): Promise<void> {
+/** Put what the second compiler makes of each part in its place. */
+export async function transformParts(walk: Walk): Promise<void> {
   loaded ??= load()
   const transform = await loaded
-  for (const decorated of walk.decorated.toSorted((a, b) => b.node.start - a.node.start)) transformOne(walk, decorated, transform)
+  for (const part of walk.second.toSorted((a, b) => b.node.start - a.node.start)) transformOne(walk, part, transform)
 }
 
 const prefix = 'return '
 
-function transformOne(walk: Walk, { node, awaits }: DecoratedClass, transform: Transform): void {
+function transformOne(walk: Walk, { node, awaits }: SecondPart, transform: Transform): void {
   const part = new Output()
   part.add(prefix)
   walk.edits.renderPart(part, node.start, node.end)
-  const made = transform(part.code, walk.request.decorators === 'legacy')
+  const made = transform(part.code)
   const partMap = part.map(walk.source, 0)
   const partStarts = lineStarts(part.code)
   const madeStarts = lineStarts(made.code)
