@@ -100,12 +100,23 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     }
   }
 
+  /**
+   * While an agent works in a project, its own calls tell what changed. Told to a waiting session first, a call's change would
+   * look like an outsider's, and the project would have nothing new left for the call. A waiting session looks before its next turn.
+   */
+  const isAtWork = async (live: LiveProject): Promise<boolean> => {
+    for (const agent of agents.values()) {
+      if (agent.status === 'running' && (await runtime.of(track(agent).cwd).catch(() => undefined)) === live) return true
+    }
+    return false
+  }
+
   const watches = createWatches((session, path) =>
     guard.start(session, 'a changed file', async () => {
       const agent = find(session)
-      // While the agent works its own calls tell what changed; told here first, a call's change would look like an outsider's.
       if (agent === undefined || agent.status === 'running') return
       const live = await open(agent)
+      if (await isAtWork(live)) return
       const place = placeIn(live.project.root, path)
       await live.outrigger.handle({ ...originOf(live, track(agent)), kind: 'file-changed', path: place, by: 'outside' })
     }),

@@ -135,6 +135,16 @@ describe('two sessions', () => {
     for (const request of adapter.requests.slice(2))
       expect(ours(flat(request)).at(-1)).toMatch(/^keel: documents that fell behind since the last turn \(1\)/)
   })
+
+  it('of which one waits: what the other one’s call changes is told behind that call', async () => {
+    const root = project()
+    const { create, adapter } = await boot(root, [text('ok'), text('ok'), call(['shell', {}]), text('done')], { hold: 'off' })
+    await say(await create('s1'), 'hello')
+    const working = await create('s2')
+    await say(working, 'hello')
+    await say(working, 'run it')
+    expect(flat(adapter.requests[3]).at(-1)).toMatch(/^keel: a\.md changed; /)
+  })
 })
 
 describe('the host’s settings', () => {
