@@ -10,7 +10,9 @@ interface Frame {
 
 /** Strongly connected files, more than one or a file that is its own source; each sorted, the list sorted. */
 export function cyclesOf(edges: readonly Pick<Edge, 'child' | 'target'>[]): readonly (readonly string[])[] {
-  const children = childrenByTarget(edges)
+  // Every file of a cycle derives from another one of it: most files are out of question at once.
+  const deriving = new Set(edges.map(edge => edge.child))
+  const children = childrenByTarget(edges.filter(({ target }) => target !== null && deriving.has(target)))
   const order = new Map<string, number>()
   const low = new Map<string, number>()
   const open: string[] = []

@@ -117,7 +117,10 @@ describe('the cache', () => {
   )
   const target = fc.record({
     text: fc.constantFrom('', 'x', 'x\n', '# One\n\nx\n', '# One\r\nx\n\n', ' \n', '\0', '\uFEFFx\n'),
-    anchors: fc.oneof(fc.constant([null]), fc.subarray<string | null>([null, 'One', 'L1', 'Gone'], { minLength: 1 })),
+    anchors: fc.oneof(
+      fc.constant<(string | null)[]>([null]),
+      fc.subarray<string | null>([null, 'One', 'L1', 'Gone'], { minLength: 1 }),
+    ),
     isLink: fc.constantFrom(false, false, true),
     rest: fc.constantFrom<Partial<TargetRecord>>({}, {}, { indexId: 'a'.repeat(40) }, { windows: new Map([['L1 x', null]]) }),
   })
