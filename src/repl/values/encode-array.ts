@@ -3,7 +3,6 @@ import { writeDerived } from './encode-class.ts'
 import { attributesOf, type ClassPart, type Encoding } from './encoding.ts'
 import { isIndex } from './inspect.ts'
 import { attribute, flag, ordinary, tag } from './tags.ts'
-import { OverLimit } from './writer.ts'
 
 const { getOwnPropertyDescriptor, isExtensible, ownKeys } = Reflect
 const { hasOwn } = Object
@@ -39,14 +38,14 @@ function presentOf(encoding: Encoding, array: readonly unknown[], length: number
   for (let i = 0; i < length; i++) {
     if (!hasOwn(array, i)) continue
     present.push(i)
-    if (present.length > most) throw new OverLimit('edges')
+    if (present.length > most) encoding.edge(present.length)
   }
   encoding.edge(present.length)
   return present
 }
 
 function generalArray(encoding: Encoding, array: readonly unknown[], length: number): boolean {
-  if (length > encoding.edgesLeft && length <= denseLength) countPresent(array, length, encoding.edgesLeft)
+  if (length > encoding.edgesLeft && length <= denseLength) encoding.check(countPresent(array, length, encoding.edgesLeft))
   const keys = ownKeys(array)
   encoding.edge(keys.length - 1)
   const present: number[] = []
@@ -103,9 +102,11 @@ function usualAttributes(descriptors: readonly PropertyDescriptor[]): number {
   return descriptors.every(each => attributesOf(each) === attributes) ? attributes : ordinary
 }
 
-function countPresent(array: readonly unknown[], length: number, most: number): void {
+/** How many elements there are, as far as one more than `most`. */
+function countPresent(array: readonly unknown[], length: number, most: number): number {
   let count = 0
-  for (let i = 0; i < length; i++) if (hasOwn(array, i) && ++count > most) throw new OverLimit('edges')
+  for (let i = 0; i < length && count <= most; i++) if (hasOwn(array, i)) count++
+  return count
 }
 
 /** Elements at these indices, ascending, with runs of holes between. `source` is indexed by index when it is the array itself, else by position. */

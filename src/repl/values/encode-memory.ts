@@ -5,7 +5,7 @@ import { type Encoding, type PoolRange, Regroup } from './encoding.ts'
 import { classNameOf, isIndex, readBuffer, readView } from './inspect.ts'
 import { flag, tag, viewNames, viewSizes } from './tags.ts'
 
-const { getPrototypeOf, isExtensible } = Reflect
+const { getPrototypeOf, isExtensible, ownKeys } = Reflect
 const nothing = () => false
 
 export function encodeBuffer(encoding: Encoding, buffer: object, shared: boolean): boolean {
@@ -51,8 +51,9 @@ export function encodeView(encoding: Encoding, view: ArrayBufferView, index: num
     encoding.cannotHold(classNameOf(getPrototypeOf(view)), 'open-handle', `${viewNames[index]}(0) []`)
     return false
   }
-  const leaveOut = types.isDataView(view) ? nothing : isIndex
-  const { keys, descriptors } = ownProperties(encoding, view, leaveOut)
+  const keys = namedKeys(encoding, view, index, read.length)
+  const descriptors = keys.map(key => encoding.descriptors.own(view, key)!)
+  encoding.edge(keys.length)
   const flags = (isExtensible(view) ? 0 : flag.nonExtensible) | (keys.length > 0 ? flag.properties : 0)
   const size = viewSizes[index]!
   const end = read.offset + read.length * size
@@ -102,6 +103,17 @@ export function encodeView(encoding: Encoding, view: ArrayBufferView, index: num
     out.raw(memory.bytes.subarray(range.start, range.end))
   }
   return rest.length > 0 && encoding.enter(rest[0]!)
+}
+
+/** Listing the keys of a view lists its elements; of longer ones only symbols are listed, unless the engine says that there is nothing to list. */
+const listedLength = 1 << 20
+
+function namedKeys(encoding: Encoding, view: object, index: number, length: number): readonly (string | symbol)[] {
+  if (types.isDataView(view)) return ownKeys(view)
+  const { layout } = encoding.options.host
+  const sample = encoding.realm.viewSamples[index]
+  if (layout !== undefined && sample !== undefined && layout.same(sample, sample) && layout.same(view, sample)) return []
+  return length > listedLength ? Object.getOwnPropertySymbols(view) : ownKeys(view).filter(key => !isIndex(key))
 }
 
 /**

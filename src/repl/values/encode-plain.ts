@@ -1,6 +1,8 @@
 /** Objects without slots whose prototype is `Object.prototype` or null. */
 import { writeReference } from './encode-class.ts'
 import { type Encoding, isOrdinary } from './encoding.ts'
+import { isObjectLike } from './inspect.ts'
+import { jsonDepth } from './limits.ts'
 import { flag, tag } from './tags.ts'
 
 const { isExtensible, ownKeys } = Reflect
@@ -12,11 +14,24 @@ export function encodeSample(encoding: Encoding, object: object): boolean | unde
   // Index keys are no part of a layout: an object that has some has more keys.
   if (Object.keys(object).length !== sample.keys.length) return undefined
   const { keys } = sample
-  const values = new Array<unknown>(keys.length)
-  for (let i = 0; i < keys.length; i++) values[i] = (object as Record<string, unknown>)[keys[i]!]
   encoding.edge(keys.length)
   encoding.shapeRef(sample.shape)
-  return encoding.enter(encoding.values(encoding.depth, values, index => keys[index]!))
+  const { depth } = encoding
+  const fields = object as Readonly<Record<string, unknown>>
+  let at = 0
+  // Most small objects hold primitives only, and need no place on the stack.
+  if (depth < jsonDepth) {
+    for (; at < keys.length; at++) {
+      const value = fields[keys[at]!]
+      if (isObjectLike(value)) break
+      encoding.value(value)
+    }
+    if (at === keys.length) return false
+  }
+  const first = at
+  const rest = new Array<unknown>(keys.length - first)
+  for (let i = 0; i < rest.length; i++) rest[i] = fields[keys[first + i]!]
+  return encoding.enter(encoding.values(depth, rest, index => keys[first + index]!))
 }
 
 export function encodePlain(encoding: Encoding, object: object, nullPrototype: boolean): boolean {

@@ -142,14 +142,22 @@ export class Encoding {
     return bounds === undefined ? Number.POSITIVE_INFINITY : depth >= bounds.depth ? 0 : bounds.entries
   }
 
+  /** How many parts an object may have for the whole to stay within the limits. */
   get edgesLeft(): number {
-    return this.options.limits.edges - this.#edges
+    const { edges, nodes } = this.options.limits
+    return Math.min(edges - this.#edges, nodes - this.#nodes)
   }
 
   edge(count: number): void {
     if (this.options.bounds !== undefined) return
+    this.check(count)
     this.#edges += count
-    if (this.#edges > this.options.limits.edges) throw new OverLimit('edges')
+  }
+
+  /** So many parts would be too many. Every part will be a node. */
+  check(count: number): void {
+    if (this.#edges + count > this.options.limits.edges) throw new OverLimit('edges')
+    if (this.#nodes + count > this.options.limits.nodes) throw new OverLimit('nodes')
   }
 
   /** Write a frame's parts now, as far as it goes without nesting calls too deep. True: it stays on the stack. */

@@ -1,11 +1,13 @@
 /** The second pass of making a live value: prototypes, elements, entries, properties, extensibility. */
 import type { Graph, GraphObject, Properties } from './graph.ts'
-import { isObjectLike } from './inspect.ts'
+import { isIndex, isObjectLike } from './inspect.ts'
 import type { Realm } from './realm.ts'
 import { attribute, flag, ordinary } from './tags.ts'
 
 export interface Filling {
   readonly realm: Realm
+  /** Names that an assignment to a new object could meet above it; such properties are defined instead. `undefined`: even indices are among them. */
+  readonly inherited: ReadonlySet<string | symbol> | undefined
   valueOf(graph: Graph): unknown
   readonly settled: ((promise: object, as: 'fulfilled' | 'rejected', value: unknown) => void) | undefined
 }
@@ -47,7 +49,7 @@ export function fill(object: object, graph: GraphObject, filling: Filling): stri
       break
     default:
   }
-  properties(object, graph.properties, filling)
+  if (graph.kind !== 'object' || !assign(object, graph.properties, filling)) properties(object, graph.properties, filling)
   if (graph.kind === 'array' && (graph.flags & flag.special) !== 0) defineProperty(object, 'length', { writable: false })
   if ((graph.flags & flag.nonExtensible) !== 0) Reflect.preventExtensions(object)
   return reason
@@ -74,6 +76,8 @@ function elements(object: object, graph: Extract<GraphObject, { kind: 'array' }>
   let index = 0
   for (const each of graph.elements) {
     if (typeof each === 'object' && each !== null && each.kind === 'holes') index += each.count
+    else if (attributes === ordinary && filling.inherited !== undefined && graph.derived === undefined)
+      (object as unknown[])[index++] = filling.valueOf(each)
     else defineProperty(object, String(index++), dataDescriptor(filling.valueOf(each), attributes))
   }
 }
@@ -84,6 +88,28 @@ const dataDescriptor = (value: unknown, attributes: number): PropertyDescriptor 
   enumerable: (attributes & attribute.enumerable) !== 0,
   configurable: (attributes & attribute.configurable) !== 0,
 })
+
+/** The quick way for new plain objects with ordinary properties. */
+function assign(object: object, own: Properties, filling: Filling): boolean {
+  const { inherited } = filling
+  if (own.attributes !== undefined || inherited === undefined) return false
+  for (let i = 0; i < own.keys.length; i++) {
+    const key = own.keys[i]!
+    const value = own.values[i]
+    const made = filling.valueOf(value as Graph)
+    if (typeof key === 'string' && !inherited.has(key)) (object as Record<string, unknown>)[key] = made
+    else defineProperty(object, typeof key === 'string' ? key : (filling.valueOf(key) as symbol), dataDescriptor(made, ordinary))
+  }
+  return true
+}
+
+/** Own names of the prototypes that new arrays and plain objects have. */
+export function inheritedNames(realm: Realm): ReadonlySet<string | symbol> | undefined {
+  if (getPrototypeOf(realm.arrayPrototype) !== realm.objectPrototype) return undefined
+  const names = [realm.arrayPrototype, realm.objectPrototype].map(prototype => Reflect.ownKeys(prototype))
+  // Indices stand first.
+  return names.some(keys => keys[0] !== undefined && isIndex(keys[0])) ? undefined : new Set(names.flat())
+}
 
 function properties(object: object, own: Properties, filling: Filling): void {
   for (let i = 0; i < own.keys.length; i++) {

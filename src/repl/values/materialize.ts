@@ -6,7 +6,7 @@
  */
 import type { OpaquePart, PathStep, Reference } from './encoding.ts'
 import { type Accessor, type Graph, type GraphObject, type GraphSymbol, isGraphObject, type Properties } from './graph.ts'
-import { createPromise, type Filling, fill } from './materialize-fill.ts'
+import { createPromise, type Filling, fill, inheritedNames } from './materialize-fill.ts'
 import type { Realm } from './realm.ts'
 import { errorNames, flag, temporalNames, viewNames } from './tags.ts'
 
@@ -58,6 +58,7 @@ export function materialize(root: Graph, realm: Realm, host: MaterializeHost): M
   }
   const filling: Filling = {
     realm,
+    inherited: inheritedNames(realm),
     valueOf: graph => (isGraphObject(graph) ? made.get(graph) : graph),
     settled: host.settled?.bind(host),
   }

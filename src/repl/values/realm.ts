@@ -41,6 +41,8 @@ export interface Realm {
     | undefined
   )[]
   readonly promiseThen: (this: unknown, fulfilled: unknown, rejected: unknown) => unknown
+  /** An empty view of each class, by index of `viewNames`: samples of a layout without other properties. */
+  readonly viewSamples: readonly (object | undefined)[]
   /** The getter that the engine gives every error's `stack`; absent where `stack` is a data property that the engine fills when it is looked at. */
   readonly stackGetter: ((this: unknown) => unknown) | undefined
   /** Small Buffers are parts of an ArrayBuffer of so many bytes. */
@@ -111,6 +113,7 @@ export function captureRealm(global: object): Realm {
       | undefined,
     temporal,
     promiseThen: Object.getOwnPropertyDescriptor(prototypeOf('Promise'), 'then')?.value as Realm['promiseThen'],
+    viewSamples: viewNames.map(name => sampleView(name, of(name))),
     stackGetter: of('Error') === undefined ? undefined : stackGetterOf(Reflect.construct(of('Error')!, [])),
     poolBytes: ((of('Buffer') as { poolSize?: number } | undefined)?.poolSize ?? 0) | 0,
     wellKnownSymbols: new Map(symbols),
@@ -125,6 +128,11 @@ export function captureRealm(global: object): Realm {
 
 const stackGetterOf = (error: object) =>
   Object.getOwnPropertyDescriptor(error, 'stack')?.get as ((this: unknown) => unknown) | undefined
+
+function sampleView(name: string, made: Constructor | undefined): object | undefined {
+  if (made === undefined || name === 'DataView') return undefined
+  return name === 'Buffer' ? (made as unknown as { alloc(size: number): object }).alloc(0) : Reflect.construct(made, [0])
+}
 
 function captureTemporal(global: object) {
   const temporal = (

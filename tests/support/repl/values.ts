@@ -1,6 +1,7 @@
 /**
  * A realm of its own for values, as cells have one, and a host that knows the functions and promises a test registers.
  */
+import { setFlagsFromString } from 'node:v8'
 import { createContext, runInContext } from 'node:vm'
 import {
   type Encoded,
@@ -15,6 +16,7 @@ import type { Materialized, MaterializeHost } from '../../../src/repl/values/mat
 import { materialize } from '../../../src/repl/values/materialize.ts'
 import { parseGraph } from '../../../src/repl/values/parse.ts'
 import { captureRealm, type Realm } from '../../../src/repl/values/realm.ts'
+import { createLayoutHints } from '../../../src/repl/worker/layout.ts'
 
 export interface TestRealm {
   readonly realm: Realm
@@ -73,4 +75,15 @@ export function createTestRealm(): TestRealm {
     },
     back: bytes => materialize(parseGraph(bytes), realm, host),
   }
+}
+
+/** What V8 says of layouts, for values of this realm. */
+export function layoutOf(test: TestRealm): LayoutHints {
+  const hints = createLayoutHints({
+    setFlags: setFlagsFromString,
+    makeFunction: Function as never,
+    makeArray: test.realm.global['Array'] as never,
+  })
+  if (hints === undefined) throw new Error('this engine has no layout hints')
+  return hints
 }
