@@ -23,16 +23,19 @@ interface Clue {
 }
 
 const clues: readonly Clue[] = [
-  { pattern: /^\s*def \w+\(.*\)\s*(?:->.*)?:\s*$/m, text: 'This looks like Python: a function is function name(…) { … }.' },
+  { pattern: /^[ \t]*def \w+\(.*\)\s*(?:->.*)?:\s*$/m, text: 'This looks like Python: a function is function name(…) { … }.' },
   {
-    pattern: /^\s*(?:elif|else|if|for|while|try|except|with)\b[^{\n]*:\s*(?:#.*)?$/m,
+    pattern: /^[ \t]*(?:elif|else|if|for|while|try|except|with)\b[^{\n]*:\s*(?:#.*)?$/m,
     text: 'This looks like Python: blocks stand in braces, conditions in parentheses.',
   },
-  { pattern: /^\s*from \w[\w.]* import /m, text: 'This looks like Python: write import { name } from "module".' },
-  { pattern: /^\s*print /m, text: 'This looks like Python: write console.log(…).' },
-  { pattern: /^\s*#(?!!)/m, text: 'Comments begin with //.' },
-  { pattern: /\bf(["']).*?\{.*?\}.*?\1/, text: 'Write `text ${value}` for a string with values.' },
-  { pattern: /^\s*(?:\$ |sudo |npm |cd |ls |git )/m, text: 'This looks like a shell command; run it with node:child_process.' },
+  { pattern: /^[ \t]*from \w[\w.]* import /m, text: 'This looks like Python: write import { name } from "module".' },
+  { pattern: /^[ \t]*print /m, text: 'This looks like Python: write console.log(…).' },
+  { pattern: /^[ \t]*#(?!!)/m, text: 'Comments begin with //.' },
+  { pattern: /\bf["'][^"'\n]{0,200}\{/, text: 'A string with values is a template literal, in backticks.' },
+  {
+    pattern: /^[ \t]*(?:\$ |sudo |npm |cd |ls |git )/m,
+    text: 'This looks like a shell command; run it with node:child_process.',
+  },
   { pattern: /(?:^|[(=,?:&|])\s*<[A-Za-z][\w.]*[\s/>]/m, text: 'JSX is not available here.' },
 ]
 

@@ -109,6 +109,17 @@ export interface ParseChoice {
 
 /** Parse a cell. Never throws. */
 export function parseCell(source: string, choice: ParseChoice): Parsed {
+  // Faults are recovered from by the thousand in a hostile source; their stacks would cost more than the parse. No code of a cell runs meanwhile.
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    return parseQuietly(source, choice)
+  } finally {
+    Error.stackTraceLimit = limit
+  }
+}
+
+function parseQuietly(source: string, choice: ParseChoice): Parsed {
   const legacy = choice.decorators === 'legacy'
   let file: { readonly program: unknown; readonly errors: unknown }
   try {

@@ -42,17 +42,18 @@ const dropCloser: Row = ({ fault }, { spurious, open }) => {
   return [...places].map(start => ({ changes: [{ start, end: start + 1, text: '' }] }))
 }
 
-const fence = /^(\s*```[^\n`]*\n)[\s\S]*?(\n?[ \t]*```\s*)$/
-
 /** The text of a Markdown fence is the cell. */
 const dropFence: Row = ({ source }) => {
-  const match = fence.exec(source)
-  if (match === null) return []
+  const opening = /^\s*```[^\n`]*\n/.exec(source)?.[0]
+  const trimmed = source.trimEnd()
+  if (opening === undefined || !trimmed.endsWith('```') || trimmed.length < opening.length + 3) return []
+  const inside = source.slice(opening.length, trimmed.length - 3).trimEnd()
+  const end = opening.length + inside.length
   return [
     {
       changes: [
-        { start: 0, end: match[1]!.length, text: '' },
-        { start: source.length - match[2]!.length, end: source.length, text: '' },
+        { start: 0, end: opening.length, text: '' },
+        { start: end, end: source.length, text: '' },
       ],
     },
   ]

@@ -1,7 +1,7 @@
 /** `let`, `const`, `var` and `using`: at the top of the cell they are names of the session, elsewhere what the language says. */
 import { boundNames, findToken, identifierEnd, isAnonymousFunction, type Node } from './ast.ts'
 import { eraseAnnotation, guardEnd } from './erase.ts'
-import { declareLexical, declareLocally, visitPattern } from './functions.ts'
+import { declareLexical, visitPattern } from './functions.ts'
 import { target } from './references.ts'
 import { varScopeOf } from './scopes.ts'
 import { lowerLoop } from './using.ts'

@@ -206,3 +206,40 @@ describe('any text', () => {
     60_000,
   )
 })
+
+describe('a hostile source', () => {
+  const many = 100_000
+  it.each<readonly [string, string]>([
+    ['open brackets', '['.repeat(many)],
+    ['closed brackets', '['.repeat(20_000) + ']'.repeat(20_000)],
+    ['functions in functions', '(()=>'.repeat(20_000) + '1' + ')'.repeat(20_000)],
+    ['templates', '`${'.repeat(many / 2)],
+    ['backticks', '`'.repeat(many)],
+    ['quotes', '"'.repeat(many + 1)],
+    ['white space in a fence', '```ts\n' + ' \n'.repeat(many / 2) + '``` x'],
+    ['f-strings', 'f"' + '{}'.repeat(many / 2)],
+    ['entities', '&lt;'.repeat(many / 4)],
+    ['line ends', '\\n'.repeat(many / 2)],
+    ['sums', '1' + '+1'.repeat(many / 2)],
+    ['slashes', '/'.repeat(many)],
+    ['types', `let a: ${'Array<'.repeat(3_000)}`],
+    ['angles', 'a' + '<b'.repeat(3_000)],
+    ['declarators', `let ${Array.from({ length: 5_000 }, (_, index) => `v${index}`).join()}, v0`],
+    ['commas', '('.repeat(40) + 'a,'.repeat(2_000)],
+    ['arrows', 'a => '.repeat(3_000)],
+  ])('of %s is answered soon', async (_, source) => {
+    const started = performance.now()
+    const compiled = await compile({
+      cell: 1,
+      source,
+      known: new Map(),
+      namespaces: new Set(),
+      platformNames: new Set(),
+      echo: 'last',
+      decorators: 'standard',
+      jsx: 'off',
+    })
+    expect(['program', 'rejected']).toContain(compiled.kind)
+    expect(performance.now() - started).toBeLessThan(4_000)
+  })
+})
