@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { buildWorker } from './build-worker.mjs'
 import { root } from './toolchain.mjs'
 
 /** Built beside and moved into place when everything went well: a failed build leaves the last good one. */
@@ -50,6 +51,7 @@ await build({
   logLevel: 'warning',
 })
 chmodSync(join(out, 'cli/main.js'), 0o755)
+const workerMetafiles = await buildWorker(join(out, 'repl'))
 writeLicences()
 
 const typescript = join(root, 'node_modules/typescript/bin/tsc')
@@ -88,7 +90,7 @@ function lighterForms() {
 /** The licences of the bundled libraries travel with them. */
 function writeLicences() {
   const folders = new Set()
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of [metafile, ...workerMetafiles].flatMap(each => Object.keys(each.inputs))) {
     const at = input.lastIndexOf('node_modules/')
     if (at < 0) continue
     const parts = input.slice(at + 'node_modules/'.length).split('/')

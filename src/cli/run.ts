@@ -9,6 +9,7 @@ import { type Globals, parseBuiltin, takeGlobals } from './arguments.ts'
 import { helpOfAll, helpOfBuiltin, helpOfGroup, helpOfOperation, overview } from './help.ts'
 import { exitOfInterruption, type Io } from './io.ts'
 import { printDocument, printText, reportError } from './print.ts'
+import type { ReplCommand } from './repl/main.ts'
 import { runOperation } from './run-operation.ts'
 import { unknownWord, type Word, wordOf } from './words.ts'
 
@@ -27,6 +28,7 @@ export interface Parts {
   mcp(io: Io, options: { readonly project?: string; readonly engines: readonly string[] }): Promise<number>
   hook(io: Io, options: { readonly project?: string; readonly event: string }): Promise<number>
   demo(io: Io, options: { readonly json: boolean; readonly quiet: boolean }): Promise<number>
+  repl(io: Io, command: ReplCommand): Promise<number>
 }
 
 /** @returns the exit code. Never throws. */
@@ -88,6 +90,19 @@ async function builtin(
   const { globals, words, options } = parseBuiltin(word.word, args, before, command => {
     if (word.word === 'mcp') command.option('--engine <E...>')
     if (word.word === 'help') command.argument('[words...]')
+    if (word.word === 'repl') {
+      command.argument('[words...]').option('--json-lines').option('--source')
+      for (const option of [
+        'session <NAME|DIR>',
+        'cwd <DIR>',
+        'compute-ms <n>',
+        'wall-ms <n>',
+        'heap-mb <n>',
+        'echo <what>',
+        'limit <n>',
+      ])
+        command.option(`--${option}`)
+    }
   })
   if (globals.help) return help([word.word], io, parts, globals)
   const project = globals.project === undefined ? {} : { project: globals.project }
@@ -98,6 +113,8 @@ async function builtin(
       return help(words, io, parts, globals)
     case 'mcp':
       return parts.mcp(io, { ...project, engines: (options['engine'] as string[] | undefined) ?? [] })
+    case 'repl':
+      return parts.repl(io, { words, options, json: globals.json, ...project })
     case 'demo':
       return parts.demo(io, { json: globals.json, quiet: globals.quiet })
     default:

@@ -41,6 +41,35 @@ export const words: readonly Word[] = [
   },
   {
     kind: 'builtin',
+    word: 'repl',
+    summary: 'a TypeScript REPL whose names stay from cell to cell',
+    usage: 'outrigger repl [run [FILE|-] | serve | state | history | list] [options]',
+    options: [
+      ['--session <NAME|DIR>', 'a session of the project by name, or a folder that holds it; default when interactive: default'],
+      ['--cwd <DIR>', 'directory of the cells; default the current one'],
+      ['--compute-ms <n>', 'how long a cell may compute; default from the configuration'],
+      ['--wall-ms <n>', 'how long a cell may take in all'],
+      ['--heap-mb <n>', 'limit of the heap'],
+      ['--echo <return|last>', 'what gives the value: return, or the last expression too (interactive)'],
+      ['--json-lines', 'with serve: one request and one answer a line'],
+      ['--limit <n>', 'with history: so many cells; default 100'],
+      ['--source', 'with history: their source too'],
+    ],
+    examples: [
+      'outrigger repl',
+      'echo "return 6 * 7" | outrigger repl run - --session work',
+      'outrigger repl serve --session ./session --json-lines',
+    ],
+    exits: [
+      [0, 'fine'],
+      [1, 'the cell of `run` failed'],
+      [2, 'usage or bad input'],
+      [3, 'turned off, or the worker is missing'],
+      [4, 'another process has the session'],
+    ],
+  },
+  {
+    kind: 'builtin',
     word: 'mcp',
     summary: 'serve the tools to an MCP client over stdin and stdout',
     usage: 'outrigger mcp [--engine E]… [options]',
@@ -84,7 +113,7 @@ export const words: readonly Word[] = [
 ]
 
 /** Words that other versions of the program have. */
-const absent: readonly string[] = ['pack', 'repl', 'companion', 'next', 'serve']
+const absent: readonly string[] = ['pack', 'companion', 'next', 'serve']
 
 export const engines: readonly string[] = ['keel']
 

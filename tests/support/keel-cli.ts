@@ -41,6 +41,7 @@ const parts: Parts = {
   mcp: () => Promise.reject(new Error('not here')),
   hook: (io, options) => answerHook(io, options, { open: openProject }),
   demo: () => Promise.reject(new Error('not here')),
+  repl: () => Promise.reject(new Error('not here')),
 }
 
 export function world(files: Readonly<Record<string, string>> = {}): World {

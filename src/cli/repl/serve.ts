@@ -20,6 +20,7 @@ type Request = { readonly [key: string]: Json }
 type Id = string | number
 
 const maxLineBytes = 8 * 1024 * 1024
+const deaf: ToolOutcome = { ok: false, message: 'the client closed its input' }
 
 /** @returns the exit code, when stdin has ended and everything is answered, or a `close` was. */
 export async function serve(io: Io, { session, name, run: defaults, pid, node }: ServeOptions): Promise<number> {
@@ -28,6 +29,7 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
   const calls = new Map<string, (outcome: ToolOutcome) => void>()
   const pending = new Set<Promise<void>>()
   let isClosing = false
+  let isDeaf = false
   write({ schema: 'outrigger.repl.hello/1', protocol: 1, session: name, cwd: session.cwd, pid, node, cells: session.cells })
 
   const track = (work: Promise<void>): void => {
@@ -47,6 +49,9 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
     handle(line)
     if (isClosing) break
   }
+  // Nobody is left who could answer a call.
+  isDeaf = true
+  for (const settle of [...calls.values()]) settle(deaf)
   await Promise.allSettled([...pending])
   await session.close()
   return 0
@@ -147,6 +152,7 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
 
   function carryOut(id: Id, { cell, call, namespace, name: member, arguments: args, signal }: ToolCall): Promise<ToolOutcome> {
     const key = `${cell}:${call}`
+    if (isDeaf) return Promise.resolve(deaf)
     return new Promise(resolve => {
       const settle = (outcome: ToolOutcome): void => {
         calls.delete(key)

@@ -56,6 +56,10 @@ export function fakeParts(world: FakeWorld): Parts {
       io.stdout.write(JSON.stringify({ hook: options }))
       return 0
     },
+    repl: async (io, command) => {
+      io.stdout.write(JSON.stringify({ repl: command }))
+      return 0
+    },
     demo: async (io, options) => {
       io.stdout.write(JSON.stringify({ demo: options }))
       return 0

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { buildWorker } from '../../../scripts/build-worker.mjs'
 
 export interface Program {
   /** The file to start with node. */
@@ -56,6 +57,7 @@ export async function buildProgram(): Promise<Program> {
     },
     define: { __OUTRIGGER_VERSION__: JSON.stringify(version) },
   })
+  await buildWorker(join(base, 'dist/repl'))
   const home = join(base, 'home')
   mkdirSync(home)
   const env = {
