@@ -2,10 +2,11 @@ import { tmpdir } from 'node:os'
 import type { Context } from '@deepseek-ai/cordis'
 import WorkerThreadCodeRuntime from '@deepseek-ai/dsh-code-runtime-worker-thread'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { SessionId } from '@deepseek-ai/dsh-session'
 import { defineTool } from '@deepseek-ai/dsh-tools'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { listen } from '../../src/dsh/listeners.ts'
-import { createDisplay } from '../../src/dsh/web/display.ts'
+import { createDisplay, type Display } from '../../src/dsh/web/display.ts'
 import type { EventOf } from '../../src/session/events.ts'
 import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
 import { context, createRecording, kinds, type Recording } from '../support/dsh/recording.ts'
@@ -37,11 +38,16 @@ const tools = {
   },
 }
 
-async function boot(recording: Recording, script: AnswerScript, mode?: object): Promise<Harness> {
+async function boot(
+  recording: Recording,
+  script: AnswerScript,
+  mode?: object,
+  display: Display = createDisplay(),
+): Promise<Harness> {
   const door = {
     name: 'door',
     inject: ['agents', 'sessions', 'tools', 'commands'],
-    apply: (ctx: Context) => listen(ctx, recording.opener, createDisplay()),
+    apply: (ctx: Context) => listen(ctx, recording.opener, display),
   }
   harness = await bootLoop({
     script,
@@ -272,5 +278,30 @@ describe('a fault of ours', () => {
     expect(eventOf(recording, 'session-started')).toHaveLength(1)
     expect(kinds(recording)[0]).toBe('session-started')
     expect(kinds(recording)).toContain('turn-ended')
+  })
+})
+
+describe('a notice that comes late', () => {
+  it('is shown to the page of its session; what no page took goes back when the session ends', async () => {
+    const recording = createRecording(root)
+    const display = createDisplay()
+    display.open()
+    const { ctx } = await boot(recording, [text('ok')], undefined, display)
+    const { agent, dispose } = await ctx.agents.create({
+      sessionId: SessionId('s1'),
+      agentOptions: { provider: 'mock', model: 'm1' },
+      meta: { cwd: root },
+    })
+    await say(agent, 'hello')
+    const notice = (id: string) => ({ kind: 'notify', id, engine: 'keel', level: 'info', text: `notice ${id}` }) as const
+    recording.deliver('s1', [notice('n1')])
+    await vi.waitFor(async () => {
+      const { notices } = await display.read('s1', undefined, new AbortController().signal)
+      expect(notices).toEqual([{ level: 'info', text: 'notice n1', ms: 4_000 }])
+    })
+    recording.deliver('s1', [notice('n2')])
+    await new Promise(done => setTimeout(done, 5))
+    await dispose()
+    await vi.waitFor(() => expect(recording.failed).toEqual([['n2', 'host:no page took it']]))
   })
 })

@@ -10,6 +10,8 @@ import { fixedClock } from '../fixed-clock.ts'
 export interface Recording {
   readonly events: { readonly event: SessionEvent; readonly door: Door | undefined }[]
   readonly opener: Opener
+  /** Actions that were not carried out, with the reason. */
+  readonly failed: (readonly [action: string, reason: string])[]
   /** Texts for the model after an event; one message each. */
   answer: (event: SessionEvent, door: Door | undefined) => readonly string[]
   hold: (event: SessionEvent) => string | null
@@ -28,6 +30,7 @@ export const context = (text: string): Action => ({
 export function createRecording(root: string): Recording {
   const recording: Recording = {
     events: [],
+    failed: [],
     answer: () => [],
     hold: () => null,
     deliver: () => {},
@@ -58,7 +61,9 @@ export function createRecording(root: string): Recording {
       recording.events.push({ event, door })
       return { hold: recording.hold(event), actions: [] }
     },
-    failed: async () => {},
+    failed: async (action, reason) => {
+      recording.failed.push([action, reason])
+    },
     status: () => null,
     facts: () => undefined,
     enqueue: (_session, run) => run(),
