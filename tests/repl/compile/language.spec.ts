@@ -245,6 +245,11 @@ describe('TypeScript', () => {
       1,
     ],
     ['types at the end of statements', ['let f = (x: any) => x as any\n(1)\nlet g = 1 as any\n[2].length\nreturn g'], 1],
+    [
+      'types at the end of assignments',
+      ['let g: any, h: any\ng = 1 as any\n(2)\nh = [3] satisfies any\n[0]\nreturn [g, h]'],
+      '[1,[3]]',
+    ],
     ['interface between statements', ['let a = 1\ninterface X {}\n(2)\nreturn a'], 1],
     ['grouping', ['let a: any = 1; return [a + 1 as any * 2, (a + 1 as any) * 2, a * 2 as any + 1]'], '[4,4,3]'],
     [
