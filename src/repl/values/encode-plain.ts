@@ -1,16 +1,28 @@
 /** Objects without slots whose prototype is `Object.prototype` or null. */
 import { writeReference } from './encode-class.ts'
-import { type Encoding, isOrdinary } from './encoding.ts'
+import { type Encoding, isOrdinary, type Sample } from './encoding.ts'
 import { isObjectLike } from './inspect.ts'
 import { jsonDepth } from './limits.ts'
 import { flag, tag } from './tags.ts'
 
 const { isExtensible, ownKeys } = Reflect
 
+const sampleCount = 4
+
+function sampleOf(encoding: Encoding, object: object): Sample | undefined {
+  const { samples } = encoding
+  const { layout } = encoding.options.host
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i]
+    if (sample !== undefined && layout!.same(object, sample.object)) return sample
+  }
+  return undefined
+}
+
 /** The quick way: an object laid out like the last shaped one. `undefined`: it is not. */
 export function encodeSample(encoding: Encoding, object: object): boolean | undefined {
-  const { sample } = encoding
-  if (sample === undefined || !encoding.options.host.layout!.same(object, sample.object)) return undefined
+  const sample = sampleOf(encoding, object)
+  if (sample === undefined) return undefined
   // Index keys are no part of a layout: an object that has some has more keys.
   if (Object.keys(object).length !== sample.keys.length) return undefined
   const { keys } = sample
@@ -70,7 +82,8 @@ export function encodePlain(encoding: Encoding, object: object, nullPrototype: b
       !functions &&
       layout.same(object, object)
     ) {
-      encoding.sample = { object, keys: keys as string[], shape }
+      // In turns: objects of a few layouts usually alternate.
+      encoding.samples[shape % sampleCount] = { object, keys: keys as string[], shape }
     }
     return encoding.enter(
       encoding.values(

@@ -82,6 +82,12 @@ export interface ClassPart {
   readonly reason: string | undefined
 }
 
+export interface Sample {
+  readonly object: object
+  readonly keys: readonly string[]
+  readonly shape: number
+}
+
 interface ShapeNode {
   id: number
   readonly next: Map<string, ShapeNode>
@@ -101,8 +107,8 @@ export class Encoding {
   readonly pool: Map<object, PoolRange[]>
   readonly opaque: OpaquePart[] = []
   readonly classes: Map<object, ClassPart> = new Map()
-  /** The last shaped object, as a sample of its layout. */
-  sample: { readonly object: object; readonly keys: readonly string[]; readonly shape: number } | undefined
+  /** Shaped objects that were met lately, as samples of their layouts. */
+  readonly samples: Sample[] = []
   /** Whether JSON could hold all that was written so far. */
   json = true
   opaqueParts = 0

@@ -327,7 +327,8 @@ class Parsing {
         const byteLength = this.#in.count()
         const maxByteLength = (flags & flag.special) === 0 ? undefined : this.#in.count()
         if (maxByteLength !== undefined && maxByteLength < byteLength) throw this.#in.damaged('a buffer is longer than it may be')
-        const bytes = this.#in.raw(this.#preview ? this.#in.count() : byteLength)
+        const here = this.#preview ? this.#in.count() : byteLength
+        const bytes = here === 0 ? noBytes : this.#in.raw(here)
         const shared = kind === tag.sharedBuffer
         return this.#withProperties(
           this.#keep({ kind: 'buffer', id, flags, properties, shared, bytes, byteLength, maxByteLength }),
@@ -518,12 +519,13 @@ class Parsing {
     if (keys === undefined) throw this.#in.damaged('a reference to no shape')
     if (keys.length === 0) return object
     const { length } = keys
-    const values: Graph[] = []
+    const values: Graph[] = length <= exactLength ? new Array(length) : []
+    let filled = 0
     object.properties = { keys, values }
     this.#stack.push(() => {
-      while (values.length < length) {
+      while (filled < length) {
         const before = this.#stack.length
-        values.push(this.#read(this.#in.byte()))
+        values[filled++] = this.#read(this.#in.byte())
         if (this.#stack.length > before) return true
       }
       return false
@@ -539,7 +541,8 @@ class Parsing {
     if ((flags & flag.sealedElements) !== 0 && (flags & flag.frozenElements) !== 0) throw this.#in.damaged('unknown flags')
     const length = this.#in.count()
     if (length > 4294967295) throw this.#in.damaged('an array is too long')
-    const list: (Graph | Hole)[] = []
+    const list: (Graph | Hole)[] = length <= exactLength ? new Array(length) : []
+    let filled = 0
     const object: Of<'array'> = this.#keep({
       kind: 'array',
       id,
@@ -560,7 +563,7 @@ class Parsing {
             throw this.#in.damaged('a run does not fit its array')
           at += count
           afterHole = true
-          if (next === tag.holes) list.push({ kind: 'holes', count })
+          if (next === tag.holes) list[filled++] = { kind: 'holes', count }
           else if (this.#preview && at === length) object.more = count
           else throw this.#in.damaged('a whole value is cut')
           continue
@@ -568,9 +571,10 @@ class Parsing {
         afterHole = false
         at++
         const before = this.#stack.length
-        list.push(this.#read(next))
+        list[filled++] = this.#read(next)
         if (this.#stack.length > before) return true
       }
+      list.length = filled
       if (!this.#preview) this.#checks.elements(object)
       return false
     }
@@ -644,5 +648,10 @@ class Parsing {
     return this.#withProperties(object, free, buffer)
   }
 }
+
+const noBytes = new Uint8Array(0)
+
+/** Short lists are allocated as long as they are; growing ones start with room for many. */
+const exactLength = 8
 
 const anyKey = () => true

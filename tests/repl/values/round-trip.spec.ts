@@ -206,7 +206,7 @@ describe('a stored value', () => {
 
   it('of any depth is written and read', () => {
     const deep = test.run(
-      'let deep = []; for (let i = 0; i < 200000; i++) deep = i % 3 ? [deep] : i % 2 ? { deep } : new Map([[1, deep]]); deep',
+      'let deep = []; for (let i = 0; i < 50000; i++) deep = i % 3 ? [deep] : i % 2 ? { deep } : new Map([[1, deep]]); deep',
     )
     const bytes = test.bytes(deep)
     expect(hex(test.bytes(test.back(bytes).value))).toBe(hex(bytes))
