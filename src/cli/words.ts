@@ -115,7 +115,7 @@ export const words: readonly Word[] = [
 /** Words that other versions of the program have. */
 const absent: readonly string[] = ['pack', 'companion', 'next', 'serve']
 
-export const engines: readonly string[] = ['keel']
+export const engines: readonly string[] = ['keel', 'repl']
 
 /** The entry of a first word. Throws `CLI_USAGE`. */
 export function wordOf(word: string): Word {

@@ -4,6 +4,8 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Io } from '../cli/io.ts'
 import type { Parts } from '../cli/run.ts'
 import { engineOf } from '../cli/words.ts'
+import { openRepl } from '../node/repl.ts'
+import { createReplTools } from './repl.ts'
 import { createMcpServer } from './server.ts'
 
 export interface Streams {
@@ -32,6 +34,7 @@ export async function serveMcp(
         door: 'mcp',
       }),
     operations: parts.operations,
+    repl: project => createReplTools(project, session => openRepl(project, { session })),
   })
   mcp.server.onerror = error => io.stderr.write(`outrigger mcp: ${error.message}\n`)
   const ended = new Promise<void>(resolve => {

@@ -16,6 +16,7 @@ import type { Project } from '../runtime/project.ts'
 import type { EngineName } from '../session/actions.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { AnyOperation, Caller } from '../session/operation.ts'
+import { isReplTool, type ReplTools } from './repl.ts'
 import { answerOf, refusalOf, toolOf, toolOperations, toolSchema } from './tools.ts'
 
 export interface McpOptions {
@@ -27,6 +28,8 @@ export interface McpOptions {
   /** @param root - a folder of the client; the project is the one it lies in. Left out: the server's own folder, or `project`. */
   open(root: string | undefined): Promise<Project>
   operations(project: Project): Promise<readonly AnyOperation[]>
+  /** The REPL's tools, which are no operations: cells of a session wait for each other and for nothing else. */
+  repl?(project: Project): ReplTools
 }
 
 export interface McpServer {
@@ -41,16 +44,19 @@ interface Opened {
   readonly root: string | undefined
   readonly project: Project
   readonly table: readonly AnyOperation[]
+  readonly repl: ReplTools | undefined
 }
 
 const rootsTimeoutMs = 2_000
 
 const instructions =
   'Outrigger keeps documents true to their sources. A document declares its sources with stamps of the content it was last ' +
-  'reviewed against; keel_check lists what moved since, keel_why explains one file, keel_ok records that a document was read and still holds.'
+  'reviewed against; keel_check lists what moved since, keel_why explains one file, keel_ok records that a document was read and still holds. ' +
+  'run_code runs TypeScript in a session whose names stay from call to call; edit_run_code changes a cell that was sent and runs it again.'
 
 export function createMcpServer(options: McpOptions): McpServer {
   const server = new Server({ name: 'outrigger', version: options.version }, { capabilities: { tools: {} }, instructions })
+  const isReplOffered = options.repl !== undefined && (options.engines.length === 0 || options.engines.includes('repl'))
   let opened: Promise<Opened> | undefined
   let root: string | undefined
   let areRootsKnown = options.project !== undefined
@@ -59,7 +65,8 @@ export function createMcpServer(options: McpOptions): McpServer {
 
   const openAt = async (root: string | undefined): Promise<Opened> => {
     const project = await options.open(root)
-    return { root, project, table: toolOperations(await options.operations(project), options.engines) }
+    const repl = isReplOffered ? options.repl?.(project) : undefined
+    return { root, project, table: toolOperations(await options.operations(project), options.engines), repl }
   }
 
   const ensureOpen = (root: string | undefined): Promise<Opened> => {
@@ -79,9 +86,26 @@ export function createMcpServer(options: McpOptions): McpServer {
     const before = await opened?.catch(() => undefined)
     if (before !== undefined && before.root !== root) {
       opened = undefined
+      await before.repl?.close()
       await before.project.close()
     }
     return ensureOpen(root)
+  }
+
+  /** Cells wait for the project to be open, and then for cells of their session only. */
+  const callRepl = async (
+    name: string,
+    given: unknown,
+    signal: AbortSignal,
+    tell: (message: string, progress: number) => void,
+  ): Promise<CallToolResult> => {
+    let opened: Opened
+    try {
+      opened = await (areRootsKnown ? ensureProject() : inTurn(ensureProject))
+    } catch (error) {
+      return refusalOf(error)
+    }
+    return opened.repl!.call(name, given, signal, seconds => tell(`running for ${seconds} s`, seconds))
   }
 
   const running = new Set<Promise<unknown>>()
@@ -100,12 +124,22 @@ export function createMcpServer(options: McpOptions): McpServer {
   }
 
   server.setRequestHandler(ListToolsRequestSchema, () =>
-    counted(async () => ({ tools: (await ensureOpen(root)).table.map(toolOf) })),
+    counted(async () => {
+      const { table, repl } = await ensureOpen(root)
+      return { tools: [...table.map(toolOf), ...(repl?.list() ?? [])] }
+    }),
   )
 
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
     const { name, arguments: given, _meta: meta } = request.params
     const token = meta?.progressToken
+    const tell = (message: string, progress: number, total?: number): void => {
+      if (token === undefined) return
+      const params = { progressToken: token, progress, ...(total !== undefined && { total }), message }
+      // The client may be gone; the call's own answer then fails in the same way.
+      extra.sendNotification({ method: 'notifications/progress', params }).catch(() => undefined)
+    }
+    if (isReplOffered && isReplTool(name)) return counted(() => callRepl(name, given, extra.signal, tell))
     return inTurn(async () => {
       extra.signal.throwIfAborted()
       let opened: Opened
@@ -119,12 +153,7 @@ export function createMcpServer(options: McpOptions): McpServer {
       if (operation === undefined) {
         throw new McpError(ErrorCode.InvalidParams, `no tool "${name}"; tools: ${table.map(entry => entry.tool).join(', ')}`)
       }
-      return callTool(operation, given, project, server, extra.signal, (message, progress, total) => {
-        if (token === undefined) return
-        const params = { progressToken: token, progress, total, message }
-        // The client may be gone; the call's own answer then fails in the same way.
-        extra.sendNotification({ method: 'notifications/progress', params }).catch(() => undefined)
-      })
+      return callTool(operation, given, project, server, extra.signal, tell)
     })
   })
 
@@ -149,6 +178,7 @@ export function createMcpServer(options: McpOptions): McpServer {
       await last
       const known = await opened?.catch(() => undefined)
       opened = undefined
+      await known?.repl?.close()
       await known?.project.close()
     },
   }

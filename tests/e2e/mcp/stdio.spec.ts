@@ -45,7 +45,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
 
 describe('outrigger mcp', () => {
   it('lists the keel tools with plain JSON schemas', async () => {
-    const client = await connect(program.folder())
+    const client = await connect(program.folder(), ['--engine', 'keel'])
     const { tools } = await client.listTools()
     expect(tools.map(tool => tool.name).sort()).toEqual(['keel_check', 'keel_fix', 'keel_ok', 'keel_why'])
     const check = tools.find(tool => tool.name === 'keel_check')!
@@ -127,8 +127,8 @@ describe('outrigger mcp', () => {
   })
 
   it('refuses engines of other versions', async () => {
-    const ran = await program.run(program.folder(), ['mcp', '--engine', 'repl', '--json'])
+    const ran = await program.run(program.folder(), ['mcp', '--engine', 'pack', '--json'])
     expect(ran.code).toBe(2)
-    expect(JSON.parse(ran.out)).toMatchObject({ error: { code: 'CLI_USAGE', message: 'repl is not in this version' } })
+    expect(JSON.parse(ran.out)).toMatchObject({ error: { code: 'CLI_USAGE', message: 'pack is not in this version' } })
   })
 })

@@ -1,0 +1,23 @@
+/** Answers of the REPL's tools as the text that a model reads. */
+import { count } from './messages.ts'
+import { cutMiddle, failureText, resultText } from './render.ts'
+import type { EditFailure, EditResult, LogsPage, Page } from './types.ts'
+
+export function editAnswerText(result: EditResult, modelChars: number): string {
+  if (result.edited) return resultText(result, modelChars)
+  if (!('parses' in result)) return refusalText(result.error)
+  if (result.parses) return `The changed cell ${result.target} parses. Nothing ran.`
+  const why = result.error === undefined ? '' : `\n${failureText(result.error, result.target)}`
+  return `The changed cell ${result.target} does not parse. Nothing ran.${why}`
+}
+
+/** Why an edit was not made. */
+export function refusalText({ code, message, help }: EditFailure): string {
+  return [`${code} ${message}`, ...(help ?? []).map(line => `  help: ${line}`)].join('\n')
+}
+
+/** @param offset - where the page begins. */
+export function pageText({ text, total }: Page | LogsPage, offset: number, modelChars: number): string {
+  const end = `${count(total)} in all; this page begins at ${count(offset)}`
+  return `${cutMiddle(text, modelChars, 'ask for a smaller page')}\n[outrigger] ${end}.`
+}

@@ -1,0 +1,263 @@
+/** The REPL's tools as a client of the built program sees them. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { buildProgram, type Program } from '../../support/cli/program.ts'
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
+
+let program: Program
+const clients: Client[] = []
+beforeAll(async () => {
+  program = await buildProgram()
+})
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close()
+})
+afterAll(() => program?.remove())
+
+async function connect(cwd: string, args: readonly string[] = ['--engine', 'repl']): Promise<Client> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program.main, 'mcp', ...args],
+    cwd,
+    env: { ...program.env },
+    stderr: 'pipe',
+  })
+  const client = new Client({ name: 'tester', version: '1' })
+  await client.connect(transport)
+  clients.push(client)
+  return client
+}
+
+type Answer = {
+  isError?: boolean
+  content: { text: string }[]
+  // biome-ignore lint/suspicious/noExplicitAny: a document, asserted on
+  structuredContent: any
+}
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: args })) as unknown as Answer
+const run = (client: Client, code: string, more: Record<string, unknown> = {}) => call(client, 'run_code', { code, ...more })
+
+it('offers exactly four tools, with these schemas and annotations', async () => {
+  const { tools } = await (await connect(program.folder())).listTools()
+  expect(tools.map(({ name, annotations }) => [name, annotations])).toEqual([
+    ['run_code', { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
+    ['edit_run_code', { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
+    ['repl_state', { readOnlyHint: false, openWorldHint: false }],
+    ['repl_history', { readOnlyHint: true, openWorldHint: false }],
+  ])
+  for (const { inputSchema, description } of tools) {
+    expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+    expect(description!.length).toBeLessThanOrEqual(400)
+    expect(inputSchema.properties).toHaveProperty('session.pattern', '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$')
+  }
+  const [runCode, edit, state, history] = tools.map(({ inputSchema }) => inputSchema)
+  expect(runCode).toMatchObject({
+    required: ['code'],
+    properties: {
+      code: { type: 'string', maxLength: 1_048_576 },
+      description: { maxLength: 200 },
+      session: { default: 'default' },
+      compute_ms: { minimum: 100, maximum: 600_000 },
+      wall_ms: { minimum: 100, maximum: 3_600_000 },
+      echo: { enum: ['return', 'last'] },
+    },
+  })
+  expect(Object.keys(edit!.properties!)).toEqual([
+    ...['edits', 'regex_edits', 'inserts', 'prepend', 'append', 'target', 'expected_target', 'dry_run'],
+    ...['description', 'session', 'compute_ms', 'wall_ms'],
+  ])
+  expect(edit!.properties).toMatchObject({
+    edits: {
+      minItems: 1,
+      maxItems: 16,
+      items: { required: ['old_string', 'new_string'], additionalProperties: false },
+    },
+    regex_edits: { items: { required: ['pattern', 'flags', 'replacement', 'expected_matches'] } },
+    inserts: { items: { properties: { position: { enum: ['before', 'after'] } } } },
+    target: { minimum: 1 },
+  })
+  expect(state!.properties).toMatchObject({
+    action: { enum: ['list', 'sessions', 'save', 'restore', 'delete', 'reset', 'page', 'logs'], default: 'list' },
+    handle: { pattern: '^v[0-9]+$' },
+    limit: { minimum: 1, maximum: 100_000 },
+  })
+  expect(history!.properties).toMatchObject({ limit: { default: 100, maximum: 1_000 }, source: { default: false } })
+})
+
+it('has the tools of every engine when none is named', async () => {
+  const { tools } = await (await connect(program.folder(), [])).listTools()
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['keel_check', 'run_code', 'repl_history']))
+})
+
+it('keeps names from cell to cell, and answers with the document of a run and its text', async () => {
+  const client = await connect(program.folder())
+  expect((await run(client, 'const a = 1')).structuredContent).toMatchObject({
+    schema: 'outrigger.repl.run/1',
+    ok: true,
+    cell: 1,
+    bindings: { added: ['a'] },
+  })
+  const { content, structuredContent, isError } = await run(client, 'console.log("seen"); return new Map([[a, [a]]])')
+  expect(content).toEqual([{ type: 'text', text: 'seen\nMap(1) { 1 => [1] }' }])
+  expect(structuredContent).toMatchObject({ valueKind: 'graph', handle: 'v2', logs: [{ stream: 'stdout', text: 'seen' }] })
+  expect(isError).toBeUndefined()
+  expect((await run(client, 'return typeof a', { session: 'other' })).structuredContent).toMatchObject({ value: 'undefined' })
+})
+
+it('marks failed cells and refused edits as errors, and runs a good edit as a new cell', async () => {
+  const client = await connect(program.folder())
+  await run(client, 'return 1')
+  const refused = await call(client, 'edit_run_code', { edits: [{ old_string: 'zzz', new_string: 'y' }] })
+  expect(refused).toMatchObject({
+    isError: true,
+    structuredContent: { schema: 'outrigger.repl.edit/1', edited: false, error: { code: 'OUT-E002' } },
+  })
+  expect(refused.content[0]!.text).toMatch(/^OUT-E002 /)
+  const edited = await call(client, 'edit_run_code', { edits: [{ old_string: '1', new_string: '6 * 7' }], expected_target: 1 })
+  expect(edited).toMatchObject({ content: [{ text: '42' }], structuredContent: { edited: true, target: 1, cell: 2, value: 42 } })
+  const failed = await run(client, 'const e = {}\nreturn e.b.c')
+  expect(failed.isError).toBe(true)
+  expect(failed.content[0]!.text).toContain('OUT-X001 TypeError: Cannot read properties of undefined')
+  expect(failed.content[0]!.text).toContain('cell 3, 2:')
+  const dry = await call(client, 'edit_run_code', { append: '}', dry_run: true })
+  expect(dry).toMatchObject({
+    structuredContent: { edited: false, parses: false },
+    content: [{ text: expect.stringContaining('Nothing ran') }],
+  })
+})
+
+it('says once, by name, what a restart lost', async () => {
+  const folder = program.folder()
+  const first = await connect(folder)
+  await run(first, 'const a = 1')
+  await first.close()
+  const second = await connect(folder)
+  const again = await run(second, 'return typeof a')
+  expect(again.structuredContent).toMatchObject({
+    cell: 2,
+    value: 'undefined',
+    recovery: { reason: 'host-restart', counts: { lost: 1 }, bindings: [{ name: 'a', status: 'lost', cell: 1 }] },
+  })
+  expect(again.content[0]!.text).toContain('[outrigger] REPL restarted')
+  expect((await run(second, 'return 3')).content[0]!.text).toBe('3')
+  const { structuredContent, content } = await call(second, 'repl_history', { source: true })
+  expect(structuredContent).toMatchObject({
+    schema: 'outrigger.repl.history/1',
+    head: 3,
+    cells: [{ cell: 1, source: 'const a = 1' }, {}, {}],
+  })
+  expect(content[0]!.text).toContain('const a = 1')
+})
+
+it('lists names and sessions, pages values and logs, and refuses what this version does not have', async () => {
+  const client = await connect(program.folder())
+  await run(
+    client,
+    'const rows = Array.from({ length: 500 }, (_, i) => ({ i })); console.log("made"); return new Map([["rows", rows]])',
+  )
+  const list = await call(client, 'repl_state')
+  expect(list.structuredContent).toMatchObject({
+    schema: 'outrigger.repl.state/1',
+    mode: 'volatile',
+    bindings: [{ name: 'rows', recover: 'lost' }],
+  })
+  expect(list.content[0]!.text).toContain('rows')
+  expect(list.content[0]!.text).toContain('not kept over a restart')
+  const page = await call(client, 'repl_state', { action: 'page', handle: 'v1', path: [], limit: 10 })
+  expect(page.structuredContent).toMatchObject({ ok: true, total: 1 })
+  expect((await call(client, 'repl_state', { action: 'logs', cell: 1 })).structuredContent).toMatchObject({
+    text: 'made',
+    total: 4,
+  })
+  expect((await call(client, 'repl_state', { action: 'sessions' })).structuredContent).toMatchObject({
+    sessions: [{ name: 'default', cells: 1 }],
+  })
+  expect(await call(client, 'repl_state', { action: 'save', name: 'base' })).toMatchObject({
+    isError: true,
+    structuredContent: { error: { code: 'REPL_BAD_REQUEST', message: expect.stringContaining('not in this version') } },
+  })
+  expect(await call(client, 'repl_state', { action: 'page', handle: 'v9' })).toMatchObject({
+    isError: true,
+    structuredContent: { error: { code: 'REPL_UNKNOWN_HANDLE' } },
+  })
+})
+
+it.each([
+  ['run_code', {}, 'code'],
+  ['run_code', { code: 1 }, 'code'],
+  ['run_code', { code: '', compute_ms: 99 }, 'compute_ms'],
+  ['run_code', { code: '', session: '../up' }, 'session'],
+  ['run_code', { code: '', echo: 'all' }, 'echo'],
+  ['run_code', { code: '', cwd: '/' }, 'cwd'],
+  ['repl_history', { limit: 0 }, 'limit'],
+  ['repl_state', { path: [{}] }, 'path'],
+])('refuses %s %j by the field', async (name, args, subject) => {
+  const client = await connect(program.folder())
+  expect(await call(client, name, args)).toMatchObject({
+    isError: true,
+    structuredContent: { schema: 'outrigger.error/1', error: { code: 'BAD_INPUT', subject } },
+  })
+})
+
+it('tells of its progress, and a client can cancel', async () => {
+  const client = await connect(program.folder())
+  await run(client, 'const kept = 7')
+  const seen: number[] = []
+  const cancel = new AbortController()
+  const cell = client.callTool({ name: 'run_code', arguments: { code: 'await new Promise(() => {})' } }, undefined, {
+    signal: cancel.signal,
+    onprogress: ({ progress }) => {
+      seen.push(progress)
+      cancel.abort()
+    },
+  })
+  await expect(cell).rejects.toThrow()
+  expect(seen).toEqual([2])
+  expect((await run(client, 'return kept')).structuredContent).toMatchObject({ cell: 3, value: 7 })
+  const { structuredContent } = await call(client, 'repl_history')
+  expect(structuredContent.cells[1]).toMatchObject({ outcome: 'aborted' })
+})
+
+it('lets cells of other sessions, and what only looks, pass a running one', async () => {
+  const client = await connect(program.folder())
+  const slow = run(client, 'await new Promise(done => setTimeout(done, 1500)); return "slow"')
+  const order: string[] = []
+  await Promise.all([
+    slow.then(() => order.push('slow')),
+    run(client, 'return 1', { session: 'other' }).then(() => order.push('other')),
+    call(client, 'repl_history').then(() => order.push('history')),
+  ])
+  expect(order.at(-1)).toBe('slow')
+})
+
+it('hides the tools while the configuration turns the REPL off, and refuses a call by name', async () => {
+  const folder = program.folder({ '.outrigger/config.yml': 'repl:\n  enabled: false\n' })
+  const client = await connect(folder, [])
+  expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('run_code')
+  expect(await run(client, 'return 1')).toMatchObject({ isError: true, structuredContent: { error: { code: 'REPL_DISABLED' } } })
+})
+
+it('takes the kill switch while it runs', async () => {
+  const folder = program.folder({ '.outrigger/config.yml': 'repl:\n  enabled: true\n' })
+  const client = await connect(folder)
+  await run(client, 'const a = 1')
+  await new Promise(done => setTimeout(done, 20))
+  writeFileSync(join(folder, '.outrigger/config.yml'), 'repl:\n  enabled: false # off\n')
+  expect(await run(client, 'return 1')).toMatchObject({ isError: true, structuredContent: { error: { code: 'REPL_DISABLED' } } })
+  writeFileSync(join(folder, '.outrigger/config.yml'), 'repl:\n  enabled: true # on again\n')
+  expect((await run(client, 'return 2')).structuredContent).toMatchObject({ ok: true, value: 2 })
+})
+
+it('refuses a session that another server has', async () => {
+  const folder = program.folder()
+  await run(await connect(folder), 'return 1')
+  expect(await run(await connect(folder), 'return 1')).toMatchObject({
+    isError: true,
+    structuredContent: { error: { code: 'REPL_HELD' } },
+  })
+})
