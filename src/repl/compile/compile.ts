@@ -2,7 +2,7 @@
  * A cell becomes a program: one parse, one walk that collects edits, one assembly. The program is an async function whose free names are properties of
  * the global object, so that code of every cell refers to the same variable by its name.
  */
-import type { Node } from './ast.ts'
+import { type Node, skipTrivia } from './ast.ts'
 import { classHandlers } from './classes.ts'
 import { diagnose } from './diagnose.ts'
 import { Edits, Output } from './edits.ts'
@@ -48,11 +48,14 @@ const handlers: ReadonlyMap<string, Handler> = new Map(
   }),
 )
 
-/** The source with a leading BOM and a hashbang line as blanks. */
+/** The source with a leading BOM and a hashbang line as blanks; a `-->` that begins it stays a comment when it no longer stands first. */
 function prepare(source: string): string {
   const mark = source.charCodeAt(0) === 0xfeff ? 1 : 0
   const hash = source.startsWith('#!', mark) ? (/[\n\r\u2028\u2029]/.exec(source)?.index ?? source.length) : mark
-  return hash === 0 ? source : ' '.repeat(hash) + source.slice(hash)
+  const prepared = hash === 0 ? source : ' '.repeat(hash) + source.slice(hash)
+  if (!prepared.includes('-->')) return prepared
+  const start = skipTrivia(prepared, 0)
+  return prepared.startsWith('-->', start) ? `${prepared.slice(0, start)}// ${prepared.slice(start + 3)}` : prepared
 }
 
 /**

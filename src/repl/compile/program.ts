@@ -22,7 +22,7 @@ export interface CompileRequest {
   readonly echo: 'return' | 'last'
   readonly decorators: 'standard' | 'legacy'
   readonly jsx: 'off' | 'react-jsx'
-  /** Whether `using` is lowered because the engine lacks it. Default false. */
+  /** Whether `using` is lowered. Default: when the engine that compiles lacks it. */
   readonly lowerUsing?: boolean
 }
 

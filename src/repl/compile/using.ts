@@ -5,11 +5,28 @@ import type { Walk } from './walk.ts'
 const isUsing = (node: Node): boolean =>
   node.type === 'VariableDeclaration' && (node['kind'] === 'using' || node['kind'] === 'await using')
 
+let engineLacksUsing: boolean | undefined
+
+/** Whether the declaration is lowered: asked for, or the engine does not know it. */
+function isLowered(walk: Walk): boolean {
+  if (walk.request.lowerUsing !== undefined) return walk.request.lowerUsing
+  engineLacksUsing ??= !canCompile('{ using x = null }')
+  return engineLacksUsing
+}
+
+function canCompile(text: string): boolean {
+  try {
+    new Function(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Whether the statements, which share a scope, declare something to dispose. */
 export function findUsing(walk: Walk, statements: readonly Node[]): 'none' | 'sync' | 'async' {
-  if (walk.request.lowerUsing !== true) return 'none'
   const found = statements.filter(isUsing)
-  if (found.length === 0) return 'none'
+  if (found.length === 0 || !isLowered(walk)) return 'none'
   return found.some(node => node['kind'] === 'await using') ? 'async' : 'sync'
 }
 
@@ -56,7 +73,7 @@ export function lowerDeclaration(walk: Walk, node: Node, list: string): void {
 /** `for (using x of y) body` becomes `for (const x of y) { … body }`. */
 export function lowerLoop(walk: Walk, loop: Node): void {
   const left = loop['left'] as Node
-  if (walk.request.lowerUsing !== true || !isUsing(left)) return
+  if (!isUsing(left) || !isLowered(walk)) return
   const kind = left['kind'] === 'await using' ? 'async' : 'sync'
   const name = left['declarations'][0]['id'] as Node
   const { before, after, list } = disposing(walk, kind)

@@ -158,6 +158,8 @@ export class Walk {
 
   /** A name of the session. `at` is where the identifier stands, the range the whole declaration. */
   declare(name: string, kind: NameKind, at: number, range: Node): void {
+    // The parser takes `this` for a parameter of TypeScript.
+    if (name === 'this') throw new Refusal('OUT-C001', "Unexpected token 'this'.", at)
     if (this.isReserved(name))
       throw new Refusal('OUT-N001', `'${name}' is reserved.`, at, ['Choose another name at the top level of the cell.'])
     const index = this.#declaredAt.get(name)
