@@ -84,9 +84,9 @@ describe('a display', () => {
     const { cursor } = await display.read('s', undefined, stays)
     const page = new AbortController()
     const read = display.read('s', cursor, page.signal)
+    display.notify('s', notice('one'))
     page.abort()
     await read
-    display.notify('s', notice('one'))
     expect(display.end('s')).toHaveLength(1)
   })
 

@@ -6,12 +6,13 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
+import { textsOf } from '../../../src/demo/scripted-model.ts'
 import { createRepository, type Repository } from '../../../src/demo/stage.ts'
 import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
 import { noBrowser, openPluginSettings, openWeb, say, type Web } from '../../support/dsh/web.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
-vi.setConfig({ testTimeout: 180_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 if (noBrowser !== undefined) process.stderr.write(`the tests of the web part are skipped: ${noBrowser}\n`)
 
 const changeSource = { calls: [{ name: 'bash', args: { command: 'echo beta > a.md', description: 'Change it' } }] }
@@ -155,6 +156,8 @@ describe.skipIf(noBrowser !== undefined)('the web part', () => {
     // A held turn would have asked the model once more.
     expect(model.requests).toHaveLength(8)
     expect(model.unscripted).toEqual([])
+    // A waiting session of the same project, which the page keeps ready, must not take it away from this one.
+    expect(textsOf(model.requests.at(-1), 'user').at(-1)).toMatch(/^keel: a\.md changed; /)
 
     await openPluginSettings(page)
     await card.getByRole('button', { name: /keel/ }).click()
