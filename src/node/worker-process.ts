@@ -99,7 +99,7 @@ function startWorker(program: string, { cwd, env, heapMb }: WorkerStart, listene
       // Waits for the end of a pipe that this process holds. A worker in a loop cannot notice the end of its own.
       guardProcess = spawn(
         '/bin/sh',
-        ['-c', 'read _; kill -9 -- "-$1" 2>/dev/null; rm -rf -- "$2"', 'sh', String(child.pid), folder],
+        ['-c', 'read _; kill -9 "-$1" 2>/dev/null; rm -rf -- "$2"', 'sh', String(child.pid), folder],
         {
           stdio: ['pipe', 'ignore', 'ignore'],
           detached: true,

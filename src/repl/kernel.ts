@@ -97,6 +97,8 @@ const firstPingMs = 5
 const pingMs = 100
 const interruptAfterMs = 5
 const killAfterMs = 250
+/** A worker that is not ready by then never will be. */
+const startMs = 30_000
 const guardAfterMs = 50
 const fenceMs = 200
 const maxLate = 32
@@ -114,7 +116,8 @@ interface Running {
     number,
     { name: string; outcome: CallSummary['outcome']; value?: Json; message?: string; readonly abort: AbortController }
   >
-  started: boolean
+  /** When the worker took it up. */
+  startedAt: number | undefined
   activeMs: number
   done: DoneMessage | undefined
   value: Uint8Array | undefined
@@ -135,6 +138,8 @@ interface Link {
   pings: { n: number; sentAt: number }[]
   stderrTail: string
   isGone: boolean
+  /** When it said that it is ready. */
+  readyAt: number | undefined
   cause: WorkerLoss['cause'] | undefined
   detail: string | undefined
   watch: ReturnType<typeof setInterval> | undefined
@@ -180,7 +185,7 @@ export class Kernel {
         logs: new LogBuffer(this.#options.limits().outputBytes),
         problems: [],
         calls: new Map(),
-        started: false,
+        startedAt: undefined,
         activeMs: 0,
         done: undefined,
         value: undefined,
@@ -295,6 +300,7 @@ export class Kernel {
       pings: [],
       stderrTail: '',
       isGone: false,
+      readyAt: undefined,
       cause: undefined,
       detail: undefined,
       watch: undefined,
@@ -347,11 +353,13 @@ export class Kernel {
   }
 
   #computed(running: Running, link: Link): number {
+    const { startedAt, activeMs, began } = running
+    // A worker that is ready and does not take the cell up is busy with something older. One that starts does not compute yet.
+    if (startedAt === undefined) return link.readyAt === undefined ? 0 : performance.now() - Math.max(began, link.readyAt)
     const [oldest] = link.pings
-    if (oldest === undefined) return running.activeMs
+    if (oldest === undefined) return activeMs
     // Never answered since the start: busy since then.
-    const since = running.activeMs === 0 ? running.began : oldest.sentAt
-    return running.activeMs + performance.now() - since
+    return activeMs + performance.now() - (activeMs === 0 ? startedAt : Math.max(startedAt, oldest.sentAt))
   }
 
   #stop(running: Running, why: NonNullable<CellReport['stopped']>): void {
@@ -359,11 +367,24 @@ export class Kernel {
     if (running !== this.#running || link === undefined || running.stopped !== undefined || running.done !== undefined) return
     running.stopped = why
     this.#send(link, { t: 'abandon', cell: running.request.cell })
+    // A worker that starts takes the cell up first, and then gives it up.
+    if (running.startedAt !== undefined) this.#breakOff(running, link)
+    else
+      this.#after(
+        running,
+        link.readyAt === undefined ? startMs : killAfterMs,
+        () => running.startedAt === undefined && this.#kill(link),
+      )
+  }
+
+  #breakOff(running: Running, link: Link): void {
     this.#after(running, interruptAfterMs, () => link.process.interrupt())
-    this.#after(running, killAfterMs, () => {
-      link.cause ??= 'timeout'
-      link.process.kill()
-    })
+    this.#after(running, killAfterMs, () => this.#kill(link))
+  }
+
+  #kill(link: Link): void {
+    link.cause ??= 'timeout'
+    link.process.kill()
   }
 
   #watchMemory(link: Link): void {
@@ -395,10 +416,13 @@ export class Kernel {
     const running = this.#running
     switch (message.t) {
       case 'ready':
+        link.readyAt = performance.now()
         this.#options.onReady?.(message)
         return
       case 'started':
-        if (running?.request.cell === message.cell) running.started = true
+        if (running?.request.cell !== message.cell) return
+        running.startedAt = performance.now()
+        if (running.stopped !== undefined) this.#breakOff(running, link)
         return
       case 'pong':
         link.pings = link.pings.filter(ping => ping.n > message.n)
@@ -538,7 +562,8 @@ export class Kernel {
     const loss = lossOf(link, end)
     const running = this.#running
     if (running !== undefined && this.#link === undefined) {
-      if (!running.started && running.stopped === 'compute') this.#again(running, loss)
+      if (running.startedAt === undefined && running.stopped === 'compute' && link.readyAt !== undefined)
+        this.#again(running, loss)
       else {
         this.#options.onLost?.(loss)
         this.#settle(running, loss)
@@ -552,6 +577,7 @@ export class Kernel {
     this.#options.onLost?.(loss)
     running.stopped = undefined
     running.activeMs = 0
+    running.startedAt = undefined
     for (const timer of running.timers) clearTimeout(timer)
     running.timers.clear()
     const again: Running = { ...running, began: performance.now() }

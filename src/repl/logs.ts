@@ -62,19 +62,26 @@ export class LogBuffer {
     let kept = text
     let bytes = Buffer.byteLength(kept)
     if (bytes > tailBytes) {
-      // A code unit has at most three bytes.
-      kept = kept.slice(-tailBytes)
-      while (Buffer.byteLength(kept) > tailBytes) kept = kept.slice(Math.ceil((Buffer.byteLength(kept) - tailBytes) / 3))
-      if (/^[\udc00-\udfff]/.test(kept)) kept = kept.slice(1)
+      kept = endOf(kept, tailBytes)
       this.#omitted += bytes - Buffer.byteLength(kept)
       bytes = Buffer.byteLength(kept)
     }
     this.#tail.push({ stream, text: kept, bytes: bytes + entryBytes })
     this.#tailUsed += bytes + entryBytes
-    while (this.#tailUsed > tailBytes + entryBytes && this.#tailStart < this.#tail.length - 1) {
-      const gone = this.#tail[this.#tailStart++]!
-      this.#tailUsed -= gone.bytes
-      this.#omitted += gone.bytes - entryBytes
+    for (let over = this.#tailUsed - tailBytes; over > 0; over = this.#tailUsed - tailBytes) {
+      const first = this.#tail[this.#tailStart]!
+      const textBytes = first.bytes - entryBytes
+      if (over < textBytes) {
+        const rest = endOf(first.text, textBytes - over)
+        const bytesLeft = Buffer.byteLength(rest) + entryBytes
+        this.#tail[this.#tailStart] = { stream: first.stream, text: rest, bytes: bytesLeft }
+        this.#tailUsed -= first.bytes - bytesLeft
+        this.#omitted += first.bytes - bytesLeft
+      } else {
+        this.#tailStart++
+        this.#tailUsed -= first.bytes
+        this.#omitted += textBytes
+      }
     }
     if (this.#tailStart > 1_000) {
       this.#tail = this.#tail.slice(this.#tailStart)
@@ -85,6 +92,15 @@ export class LogBuffer {
 
 const withoutEnd = (text: string): string =>
   text.endsWith('\r\n') ? text.slice(0, -2) : text.endsWith('\n') ? text.slice(0, -1) : text
+
+/** The longest end of the text that has at most so many bytes, from a code point on. */
+function endOf(text: string, bytes: number): string {
+  // A code unit has one byte at least and three at most.
+  let kept = text.slice(Math.max(0, text.length - bytes))
+  for (let over = Buffer.byteLength(kept) - bytes; over > 0; over = Buffer.byteLength(kept) - bytes)
+    kept = kept.slice(Math.ceil(over / 3))
+  return /^[\udc00-\udfff]/.test(kept) ? kept.slice(1) : kept
+}
 
 /** The longest start of the text that has at most so many bytes, at a code point. */
 function cutBytes(text: string, bytes: number): string {

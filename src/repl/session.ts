@@ -66,7 +66,8 @@ export interface SessionOptions {
 const maxUnits = 1_048_576
 const maxQueue = 32
 const languageVersion = 1
-const lookMs = 250
+/** How long a worker that runs no cell may take to say what it holds. */
+const lookMs = 1_000
 
 interface Queued {
   readonly code: string

@@ -24,6 +24,8 @@ export interface ConfigKey {
   readonly default: Json
   /** What people are shown as the default, when it is another one than the stored value. */
   readonly shown?: Json
+  /** With `lower-only`: 0 stands for no limit, so that a project may not set it. */
+  readonly zeroIsNoLimit?: boolean
   /** What is allowed, for people: `50–120000`. */
   readonly allowed: string
   readonly check: Check

@@ -26,6 +26,7 @@ const rssMb: ConfigKey = {
   path: 'rssMb',
   precedence: 'lower-only',
   default: d.rssMb,
+  zeroIsNoLimit: true,
   allowed: '0, or an integer from 256',
   check: value =>
     Number.isSafeInteger(value) && (value === 0 || (value as number) >= 256) ? undefined : '0, or an integer from 256',

@@ -258,13 +258,14 @@ function resolveKey(
     case 'lower-only': {
       const base = person === undefined ? otherwise : value(person)
       if (project === undefined) return person === undefined && key.default === null ? undefined : base
-      if (lowers(project.value, base.value)) return value(project)
-      note(project, 'a project may only lower it or turn it off')
+      if (lowers(project.value, base.value, key.zeroIsNoLimit === true)) return value(project)
+      if (project.value !== base.value) note(project, 'a project may only lower it or turn it off')
       return person === undefined && key.default === null ? undefined : base
     }
     case 'person-only':
     case 'person-file':
-      if (project !== undefined) note(project, "only the person's own configuration may set it")
+      if (project !== undefined && JSON.stringify(project.value) !== JSON.stringify(person?.value ?? key.default))
+        note(project, "only the person's own configuration may set it")
       return person === undefined ? (key.default === null ? undefined : otherwise) : value(person)
   }
 }
@@ -278,8 +279,9 @@ function listOf(value: Json): readonly Json[] {
 }
 
 /** Is it less than what holds without it? What cannot be compared is not. */
-function lowers(value: Json, base: Json): boolean {
+function lowers(value: Json, base: Json, zeroIsNoLimit: boolean): boolean {
   if (value === false) return true
+  if (zeroIsNoLimit && (value === 0 || base === 0)) return base === 0
   return typeof value === 'number' && typeof base === 'number' && value < base
 }
 

@@ -36,6 +36,8 @@ export interface MainRealm {
   readonly stackGetter: ((this: unknown) => unknown) | undefined
   /** `error.stack` in the standard form, whatever a cell put into `Error.prepareStackTrace`. */
   readStack(error: object): unknown
+  /** What the platform throws when a script was broken off. */
+  isInterruption(error: unknown): boolean
   readonly classes: { readonly ToolCallError: unknown; readonly CodeExecutionError: unknown }
   functionText(of: object): string
 }

@@ -187,6 +187,10 @@ export const mainRealm: MainRealm = {
   },
   stackGetter,
   readStack,
+  isInterruption: error =>
+    typeof error === 'object' &&
+    error !== null &&
+    getOwnPropertyDescriptor(error, 'code')?.value === 'ERR_SCRIPT_EXECUTION_INTERRUPTED',
   classes: { ToolCallError, CodeExecutionError },
   functionText: of => apply(functionToString, of, []) as string,
 }

@@ -186,13 +186,18 @@ export function createRunner({ channel, calls, modules, values, references, boot
     }
     const ok = (value: unknown): void => end(() => ({ outcome: 'ok', ...valueFor(value) }))
     const fail = (thrown: unknown): void => end(() => ({ outcome: 'threw', failure: describe(thrown, context.cell) }))
-    ;(engineGlobal as { startCell?: () => void }).startCell = () =>
+    let hasBegun = false
+    const begin = (): void => {
+      hasBegun = true
       captured.runWith(context, () => realm.execute(body, helpers, ok, fail))
+    }
+    ;(engineGlobal as { startCell?: () => void }).startCell = begin
     try {
       Reflect.apply(runInContext, starter, [engineGlobal, interruptible])
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error
-      finish(now, { outcome: 'interrupted' })
+      if (captured.realm.isInterruption(error)) finish(now, { outcome: 'interrupted' })
+      // The platform takes off and puts back the listeners of the signal; a cell may have broken that. Such a cell can only be killed.
+      else if (!hasBegun) begin()
     }
   }
 

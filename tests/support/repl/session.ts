@@ -1,4 +1,5 @@
 /** A session on real workers, its journal in memory. */
+import { readFileSync } from 'node:fs'
 import { onTestFinished } from 'vitest'
 import { createFindMatches } from '../../../src/node/find-matches.ts'
 import { nodeWorkers } from '../../../src/node/worker-process.ts'
@@ -63,10 +64,11 @@ export async function startSession(options: TestSessionOptions = {}): Promise<Te
 
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
+/** A process that has ended and that nobody has asked about is not alive. */
 export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !/^[ZX]$/.test(stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3))
   } catch {
     return false
   }
