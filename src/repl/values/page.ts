@@ -1,8 +1,9 @@
 /** A part of a value that was too long to show whole: where a path leads, and so many entries from there. */
 import { OutriggerError } from '../../errors.ts'
+import { elementsOf } from './elements.ts'
 import type { PathStep } from './encoding.ts'
 import { type Accessor, type Graph, type GraphObject, type Hole, isGraphObject } from './graph.ts'
-import { elementsOf, printBounded, typeOfGraph } from './notation.ts'
+import { printBounded, typeOfGraph } from './notation.ts'
 
 export interface Page {
   readonly text: string

@@ -125,6 +125,8 @@ describe('the bytes', () => {
     ['a key list written twice', '14021001080161001001' + '0a0000'],
     ['a key twice in a key list', '10020801610a000000'],
     ['indices out of order', '100208013208013100' + '00'],
+    ['an index behind a name', '1002080161080131' + '0000'],
+    ['a name behind a symbol', '1200022208017307000801610700'],
     ['unknown flags', '12100000'],
     ['an accessor that is writable', '120001080161090101'],
     ['a key twice in a Map', '16000204010004010' + '0'],

@@ -8,9 +8,11 @@ import { createTestRealm, layoutOf } from '../../support/repl/values.ts'
 /** A realm whose program counts what it is made to run. */
 function hostile(poison: string) {
   const test = createTestRealm()
+  const layout = layoutOf(test)
   test.run(`globalThis.ran = []; globalThis.trap = name => function () { ran.push(name); return undefined }; ${poison}; 0`)
   return {
     test,
+    layout,
     /** Encode it whole and bounded, print it, and read back: nothing may run. */
     look: (source: string) => {
       const value = test.run(source)
@@ -126,8 +128,10 @@ describe('looking at a value', () => {
   })
 
   it('does not read through holes', () => {
-    const { look } = hostile('Object.defineProperty(Array.prototype, 0, { get: trap("hole"), configurable: true })')
+    const { look, test, layout } = hostile('Object.defineProperty(Array.prototype, 0, { get: trap("hole"), configurable: true })')
     expect(look('[, 1]')).toMatchObject({ ran: '', text: '[<1 hole>, 1]' })
+    test.encode(test.run('ran.length = 0; [, 1]'), { layout })
+    expect(test.run('ran.join()')).toBe('')
   })
 
   it('asks no prepareStackTrace for the stack of an error', () => {
