@@ -54,3 +54,8 @@ function refine(stack: string, program: Program, offset: number): number {
   if (name === undefined) return offset
   return program.occurrences.get(name)?.find(place => place >= offset) ?? offset
 }
+
+/** A message of V8 without names of generated code: a rewritten reference is called by its name, a helper's result by nothing in particular. */
+export function readableMessage(message: string): string {
+  return message.replace(/\b__cell\d*\.[nt]\.([\w$]+)/g, '$1').replace(/\b__cell\d*\.f\(\.\.\.\)/g, '(intermediate value)')
+}

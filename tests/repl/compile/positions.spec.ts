@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../../src/repl/compile/compile.ts'
+import { readableMessage } from '../../../src/repl/compile/frames.ts'
 import { lineStarts, locateIn } from '../../../src/repl/compile/positions.ts'
 import type { Program } from '../../../src/repl/compile/program.ts'
 import { decodeMappings } from '../../../src/repl/compile/second-compiler.ts'
@@ -119,6 +120,16 @@ const pieces = [
   'const f19 = async <T,>(b28: T): Promise<T> => b28;',
   'abstract class A20 { abstract m(): void; static accessor b29 = b30 }',
 ]
+
+describe('a message', () => {
+  it.each([
+    ['const process = {}; new process()', 'process is not a constructor'],
+    ['const process = {}; process()', '(intermediate value) is not a function'],
+    ['const process = undefined; process.x', "Cannot read properties of undefined (reading 'x')"],
+  ])('of %s names no generated code', async (source, message) => {
+    expect(readableMessage((await createCells().run(source)).error!.message)).toBe(message)
+  })
+})
 
 describe('the map', () => {
   it('leads from every kept name to the same name and back', async () => {
