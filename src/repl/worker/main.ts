@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { createRequire, isBuiltin, registerHooks } from 'node:module'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
 import { inspect, types } from 'node:util'
@@ -46,6 +46,11 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
       wait(pause, 0, 0, 1)
     }
   }
+}
+
+/** As `path.join`, which calls methods of arrays that a cell can replace. */
+function under(folder: string, name: string): string {
+  return folder[folder.length - 1] === sep ? folder + name : folder + sep + name
 }
 
 function endGroup(): never {
@@ -154,15 +159,15 @@ const captured: Captured = {
       })
     }
   },
-  linkUrl: name => pathToFileURL(join(apply(cwd, own, []) as string, name)).href,
-  requireAt: folder => createRequire(join(folder, 'cell.cjs')),
-  folderUrl: folder => pathToFileURL(join(folder, 'cell.ts')).href,
+  linkUrl: name => pathToFileURL(under(apply(cwd, own, []) as string, name)).href,
+  requireAt: folder => createRequire(under(folder, 'cell.cjs')),
+  folderUrl: folder => pathToFileURL(under(folder, 'cell.ts')).href,
   compiler: name => (compiler ??= loadCompiler().exports.packages)[name],
-  joinPath: (folder, name) => join(folder, name),
+  joinPath: under,
   resolveFrom: (folder, specifier) => {
     if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
-    if (/^\.{0,2}\/|^[a-z][a-z\d+.-]*:/i.test(specifier)) return new URL(specifier, pathToFileURL(join(folder, 'cell.ts'))).href
-    return pathToFileURL(createRequire(join(folder, 'cell.cjs')).resolve(specifier)).href
+    if (/^\.{0,2}\/|^[a-z][a-z\d+.-]*:/i.test(specifier)) return new URL(specifier, pathToFileURL(under(folder, 'cell.ts'))).href
+    return pathToFileURL(createRequire(under(folder, 'cell.cjs')).resolve(specifier)).href
   },
   versions: { node: versions.node, v8: versions.v8, icu: versions.icu ?? '' },
   pid,

@@ -81,6 +81,7 @@ export function createRunner({ channel, calls, modules, values, references, boot
   const interruptible = { breakOnSigint: true, displayErrors: false }
   let active: Active | undefined
   let latest: CellContext | undefined
+  let metaOf: { readonly folder: string; readonly made: object } | undefined
 
   const readerFor = (cell: number): FailureReader => ({
     mapStack: stack => mapStack(stack, number => programs.get(number), cell),
@@ -281,16 +282,17 @@ export function createRunner({ channel, calls, modules, values, references, boot
     }
   }
 
+  /** `import.meta` of cells, made again when the directory is another. */
   function meta(): object {
     const folder = directory()
-    const { realm: main } = captured
-    const resolver = main.makeFunction('resolve', given => captured.resolveFrom(folder, given[0] as string))
-    const made = main.makeNamespace([
+    if (metaOf?.folder === folder) return metaOf.made
+    const made = realm.makeNamespace([
       ['dirname', folder],
       ['filename', captured.joinPath(folder, 'cell.ts')],
       ['url', captured.folderUrl(folder)],
-      ['resolve', resolver],
+      ['resolve', realm.makeFunction('resolve', given => captured.resolveFrom(folder, given[0] as string))],
     ])
+    metaOf = { folder, made }
     return made
   }
 
