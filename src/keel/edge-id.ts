@@ -2,7 +2,7 @@
  * The name of an edge: stable across lines, stamps and machines, so that records, told keys and
  * reports of different days speak of the same edge.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Entry, EntryScope } from './types.ts'
 
 /** `file`, or `section:` and the slug of the heading. */
@@ -16,5 +16,5 @@ export function scopeKey(scope: EntryScope): string {
  */
 export function edgeId(child: string, entry: Pick<Entry, 'scope' | 'text' | 'ordinal'>): string {
   const name = `${child}\n${scopeKey(entry.scope)}\n${entry.text}\n${entry.ordinal}`
-  return createHash('sha1').update(name).digest('hex').slice(0, 16)
+  return hash('sha1', name, 'hex').slice(0, 16)
 }

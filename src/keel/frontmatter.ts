@@ -24,6 +24,7 @@ import { type Draft, type DraftProblem, emptyRef, type Item, literalItem } from 
 import { readEntry } from './entry.ts'
 import { bareWikilink, pathWithColon, sliceEnd } from './lenient.ts'
 import { type Chunk, flowWikilinks, itemChunks, keyRegions, type Region } from './regions.ts'
+import { readSimple } from './simple-frontmatter.ts'
 
 export function readFrontmatter(text: string, fence: FrontmatterFence): Draft {
   const reader = new FrontmatterReader(text)
@@ -79,7 +80,9 @@ class FrontmatterReader implements Draft {
       this.#refuse(start, 'frontmatter longer than a million characters is not read')
       return
     }
-    if (this.#parse(start, end)) this.#readKeys()
+    const simple = readSimple(this.#text, start, end)
+    if (simple !== null) for (const item of simple) this.items.push(item)
+    else if (this.#parse(start, end)) this.#readKeys()
     else {
       this.#regions = keyRegions(this.#text, start, end)
       for (const region of this.#regions) if (region.key !== null) this.#readRegion(region, region.key)
