@@ -45,27 +45,27 @@ export class Walk {
   /** Statements to run when the cell starts, after its functions exist. */
   readonly prelude: string[] = []
   /** Names of `var` of the cell. */
-  readonly vars = new Set<string>()
+  readonly vars: Set<string> = new Set<string>()
   /** Names whose variable lives in the wrapper (`using`). */
-  readonly locals = new Set<string>()
+  readonly locals: Set<string> = new Set<string>()
   readonly second: SecondPart[] = []
   /** Classes with decorators of the older kind. */
   readonly legacy: Node[] = []
   /** Ends of erased ranges, where a statement may have lost what ended it. */
-  readonly erasedEnds = new Set<number>()
+  readonly erasedEnds: Set<number> = new Set<number>()
   /** Erased ranges that hold types. */
   readonly typeRanges: (readonly [number, number])[] = []
-  readonly worldRoots = new Set<string>()
+  readonly worldRoots: Set<string> = new Set<string>()
   /** Names that functions inside top-level patterns assign to. */
-  readonly lateWrites = new Set<string>()
+  readonly lateWrites: Set<string> = new Set<string>()
   /** Heads of top-level classes: their own name still means what it meant before. */
   readonly heads: (SourceRange & { readonly name: string })[] = []
   /** Lexical names of the cell itself; they are no variables of the wrapper, so no scope holds them. */
-  readonly topLexical = new Set<string>()
+  readonly topLexical: Set<string> = new Set<string>()
   /** Inside something that the second compiler gets. */
   inSecond = false
   /** Exports of namespaces so far, by the namespace's path. */
-  readonly namespaceExports = new Map<string, Set<string>>()
+  readonly namespaceExports: Map<string, Set<string>> = new Map<string, Set<string>>()
   /** Names of export lists. */
   readonly exported: Node[] = []
   /** `export default function () {}` */

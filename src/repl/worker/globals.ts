@@ -34,11 +34,11 @@ class OwnTextDecoder {
   }
 }
 
-const OwnBuffer = {
+const OwnBuffer: { isBuffer(value: unknown): boolean; readonly poolSize: number } = {
   isBuffer: (value: unknown): boolean => captured.isBuffer(value),
   poolSize: captured.bufferPoolSize,
 }
 
-const ownPerformance = { now: (): number => captured.now() }
+const ownPerformance: { now(): number } = { now: (): number => captured.now() }
 
 export { OwnBuffer as Buffer, OwnTextDecoder as TextDecoder, OwnTextEncoder as TextEncoder, ownPerformance as performance }
