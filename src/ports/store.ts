@@ -40,6 +40,11 @@ export interface HeldLease {
   readonly until: number
 }
 
+export interface WriteOptions {
+  /** `power-loss` (default): synced to the disk before it is acknowledged. `process`: survives the end of any process, and not always a power cut. */
+  readonly survives?: 'power-loss' | 'process'
+}
+
 export interface LeaseOptions {
   /** Take it from a live holder. */
   readonly take?: boolean
@@ -47,13 +52,13 @@ export interface LeaseOptions {
 
 export interface Store {
   /** Add a record. Resolves to its number, from 1 and without gaps in its stream, once it is durable. */
-  append(stream: string, record: Json): Promise<number>
+  append(stream: string, record: Json, options?: WriteOptions): Promise<number>
   /** Records numbered above `after`, oldest first. */
   read(stream: string, after: number): AsyncIterable<StoredRecord>
   /** The document, or `undefined` when there is none. */
   get(key: string): Promise<Versioned | undefined>
   /** Replace a document whose version is `expected` (0: none yet). Throws `STORE_VERSION_MOVED`, never merges. */
-  put(key: string, value: Json, expected: number): Promise<Versioned>
+  put(key: string, value: Json, expected: number, options?: WriteOptions): Promise<Versioned>
   /** Keys of documents and names of streams that start with `prefix`, sorted. */
   list(prefix: string): Promise<readonly string[]>
   /** Remove a document of that version, or with `expected` undefined whatever is under the key, a stream included; `false` when nothing was there. */

@@ -39,13 +39,13 @@ export function lazyStore(source: LazySource): Store {
   }
 
   return {
-    append: async (stream, record) => (await toWrite()).append(stream, record),
+    append: async (stream, record, options) => (await toWrite()).append(stream, record, options),
     async *read(stream, after) {
       const store = await toRead()
       if (store !== undefined) yield* store.read(stream, after)
     },
     get: async key => (await toRead())?.get(key),
-    put: async (key, value, expected) => (await toWrite()).put(key, value, expected),
+    put: async (key, value, expected, options) => (await toWrite()).put(key, value, expected, options),
     list: async prefix => (await toRead())?.list(prefix) ?? [],
     remove: async (key, expected) => (await toRead())?.remove(key, expected) ?? false,
     lease: async (key, owner, ttlMs, options) => (await toWrite()).lease(key, owner, ttlMs, options),

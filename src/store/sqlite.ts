@@ -1,7 +1,8 @@
 /**
  * The store in one SQLite file, shared by all processes of a machine that work on the project.
  *
- * Write-ahead log with a sync at every commit: what was acknowledged survives a kill and a power cut.
+ * Write-ahead log with a sync at every commit: what was acknowledged survives a kill and a power cut; a writer that says so
+ * goes without the sync, and its records survive a kill only.
  * Every change is one immediate transaction, so a writer never works from what it read before it held the
  * lock. A process that finds the file busy waits a moment in SQLite, then without blocking its own
  * event loop.
@@ -10,7 +11,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutriggerError } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
-import type { HeldLease, Lease, LeaseRefused, Store, StoredRecord, Versioned } from '../ports/store.ts'
+import type { HeldLease, Lease, LeaseRefused, Store, StoredRecord, Versioned, WriteOptions } from '../ports/store.ts'
 import { migrate } from './schema.ts'
 import { openDatabase } from './sqlite-module.ts'
 
@@ -58,6 +59,7 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
   const now = options.now ?? Date.now
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>()
   let isClosed = false
+  let syncedFor: WriteOptions['survives'] = 'power-loss'
 
   function query(sql: string) {
     const known = prepared.get(sql)
@@ -77,8 +79,13 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
   }
 
   /** All or nothing; the lock is taken before the first read. */
-  const change = <T>(work: () => T): Promise<T> =>
+  const change = <T>(work: () => T, survives: WriteOptions['survives'] = 'power-loss'): Promise<T> =>
     attempt(() => {
+      // Counts for the commits behind it; said only when it changes.
+      if (survives !== syncedFor) {
+        database.exec(survives === 'process' ? 'PRAGMA synchronous = NORMAL' : 'PRAGMA synchronous = FULL')
+        syncedFor = survives
+      }
       database.exec('BEGIN IMMEDIATE')
       try {
         const result = work()
@@ -91,14 +98,14 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
     })
 
   return {
-    append: (stream, record) =>
+    append: (stream, record, { survives } = {}) =>
       change(() => {
         const row = query(
           'INSERT INTO streams (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = last + 1 RETURNING id, last',
         ).get(stream) as { id: number; last: number }
         query('INSERT INTO records (stream, seq, record) VALUES (?, ?, ?)').run(row.id, row.last, JSON.stringify(record))
         return row.last
-      }),
+      }, survives),
 
     async *read(stream, after): AsyncIterable<StoredRecord> {
       let last = after
@@ -122,7 +129,7 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
       return row && { value: parse(row.value, file), version: row.version }
     },
 
-    async put(key, value, expected): Promise<Versioned> {
+    async put(key, value, expected, { survives } = {}): Promise<Versioned> {
       const text = JSON.stringify(value)
       const version = await change(() => {
         const found = versionOf(key)
@@ -131,7 +138,7 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
           'INSERT INTO documents (key, value, version) VALUES (?, ?, 1) ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = version + 1',
         ).run(key, text)
         return found + 1
-      })
+      }, survives)
       return { value: JSON.parse(text) as Json, version }
     },
 
