@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { OutriggerError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Json } from '../ports/json.ts'
-import type { Lease, Store } from '../ports/store.ts'
+import type { Lease, Store, WriteOptions } from '../ports/store.ts'
 import type { BeginRecord, CellClass, EndRecord, JournalRecord, MaybeBlob, NameKind, OpenRecord } from './types.ts'
 
 const blobBytes = 8 * 1024
@@ -53,6 +53,8 @@ export interface JournalOptions {
   readonly session: string
   /** `<pid>:<boot id>:<process start>`. */
   readonly owner: string
+  /** Whether records must survive a power cut too. */
+  fsync(): boolean
   /** Masks what must not be written. */
   mask(text: string): string
 }
@@ -69,6 +71,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   renewal.unref?.()
   const state = await read(store, stream)
   const epoch = state.epoch + 1
+  const survives = (): WriteOptions => ({ survives: options.fsync() ? 'power-loss' : 'process' })
 
   return {
     cells: state.cells,
@@ -85,7 +88,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     damage: state.damage,
     async write(record) {
       const whole = { v: 1, at: clock.now(), epoch, ...record } as JournalRecord
-      await store.append(stream, whole as unknown as Json)
+      await store.append(stream, whole as unknown as Json, survives())
       fold(state, whole)
     },
     async part(value) {
@@ -94,7 +97,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       const masked = options.mask(text)
       const blob = sha256(masked)
       try {
-        await store.put(`repl/blob/${blob}`, { text: masked }, 0)
+        await store.put(`repl/blob/${blob}`, { text: masked }, 0, survives())
       } catch (error) {
         // It is there already, under the same content.
         if (!(error instanceof OutriggerError) || error.code !== 'STORE_VERSION_MOVED') throw error

@@ -81,14 +81,17 @@ interface Queued {
 /** Throws `REPL_HELD` (exit 4) while another process has the session. */
 export async function openSession(options: SessionOptions): Promise<ReplSession> {
   const mask = secretMask(options.env, options.mask)
+  // The session's configuration can change; the journal asks at every record.
+  const now = { fsync: options.config.fsync }
   const journal = await openJournal({
+    fsync: () => now.fsync,
     store: options.store,
     clock: options.clock,
     session: options.name,
     owner: options.owner,
     mask,
   })
-  return new Session(options, journal, mask)
+  return new Session(options, journal, mask, now)
 }
 
 class Session implements ReplSession {
@@ -98,6 +101,7 @@ class Session implements ReplSession {
   readonly #kernel: Kernel
   readonly #handles: Handles
   readonly #secrets: readonly Buffer[]
+  readonly #durability: { fsync: boolean }
   readonly #sources = new Map<number, string>()
   #config: ReplConfig
   #cwd: string
@@ -112,7 +116,8 @@ class Session implements ReplSession {
   #lastLook: readonly SeenBinding[] = []
   #idle: ReturnType<typeof setTimeout> | undefined
 
-  constructor(options: SessionOptions, journal: Journal, mask: (text: string) => string) {
+  constructor(options: SessionOptions, journal: Journal, mask: (text: string) => string, durability: { fsync: boolean }) {
+    this.#durability = durability
     this.#options = options
     this.#journal = journal
     this.#mask = mask
@@ -568,6 +573,7 @@ class Session implements ReplSession {
 
   configure(config: ReplConfig): void {
     this.#config = config
+    this.#durability.fsync = config.fsync
     if (config.enabled) return
     this.#cancelAll()
     void this.#kernel.end()
