@@ -150,7 +150,11 @@ export function createCalls(channel: Channel, current: () => CellContext | undef
       if (message.ok) call.resolve(realm.parseJson(JSON.stringify(message.value ?? null)))
       else if (message.code !== undefined) call.reject(realm.makeError('TypeError', message.message, { code: message.code }))
       else if (call.namespace === 'code') call.reject(realm.makeError('CodeExecutionError', message.message))
-      else call.reject(realm.makeError('ToolCallError', message.message, { toolName: call.name, call: message.call }))
+      else {
+        const { namespace, name } = call
+        const toolName = name.slice(namespace.length + 1)
+        call.reject(realm.makeError('ToolCallError', message.message, { toolName, namespace, call: message.call }))
+      }
     },
     endLease: context => {
       context.ended = true

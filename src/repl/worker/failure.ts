@@ -34,6 +34,7 @@ export function describeFailure(thrown: unknown, { mapStack, preview }: FailureR
   const object = thrown as object
   const code = dataOf(object, 'code')
   const toolName = dataOf(object, 'toolName')
+  const namespace = dataOf(object, 'namespace')
   const call = dataOf(object, 'call')
   const causes = causesOf(object, preview)
   return {
@@ -42,7 +43,10 @@ export function describeFailure(thrown: unknown, { mapStack, preview }: FailureR
     message: clip(dataOf(object, 'message') as string),
     ...place,
     ...(causes.length > 0 && { causes }),
-    ...(typeof toolName === 'string' && typeof call === 'number' && { tool: { name: toolName, call } }),
+    ...(typeof toolName === 'string' &&
+      typeof call === 'number' && {
+        tool: { name: typeof namespace === 'string' ? `${namespace}.${toolName}` : toolName, call },
+      }),
   }
 }
 

@@ -1,0 +1,76 @@
+/**
+ * The row of the REPL in DSH: its settings, what agents are offered, the tool `edit_run_code`. The row `repl-runtime` hands it the programs.
+ *
+ * Named exports only: with a default export the loader drops `inject`.
+ */
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type {} from '@deepseek-ai/dsh-system-prompt'
+import type {} from '@deepseek-ai/dsh-tools'
+import type { Json } from '../ports/json.ts'
+import { nestedEditRefused, promptSection } from '../repl/prompt.ts'
+import type { ToolDeclaration } from '../repl/types.ts'
+import { hostOf } from './host.ts'
+import { editToolOf } from './repl/edit-tool.ts'
+import { createPresentation, sectionName } from './repl/presentation.ts'
+import { createReplService } from './repl/service.ts'
+import { ReplRowConfig, replSettings } from './repl/settings.ts'
+
+export const name = 'outrigger-repl'
+export const inject: string[] = ['agents', 'sessions', 'tools', 'systemPrompt']
+
+export type Config = ReplRowConfig
+export const Config: typeof ReplRowConfig = ReplRowConfig
+
+export function apply(ctx: Context, config: ReplRowConfig = {}): void {
+  const { warn } = hostOf(ctx)
+  const settings = replSettings(ctx, config, () => void repl.changed())
+  const repl = createReplService({ settings, warn, describe: agent => describe(ctx, agent) })
+  const edit = editToolOf(ctx, repl)
+  const presentation = createPresentation(ctx, () => edit, warn)
+  ctx.provide('outriggerRepl', repl)
+  ctx.effect(() => () => repl.close())
+
+  ctx.on('tools/execute', (exec, next) => repl.during(exec, next))
+
+  // The text of an agent that programs; which of its forms, the listener below knows.
+  const hasPrograms = (scope: object | undefined): boolean =>
+    scope !== undefined && ctx.tools.get('run_code', scope) !== undefined
+  ctx.systemPrompt.section({
+    name: sectionName,
+    order: 98,
+    text: ({ scope }) => (hasPrograms(scope) ? promptSection(true) : ''),
+  })
+
+  ctx.on('system-prompt/assemble', async (_assembly, context, next) => {
+    const agent = ctx.agents.list().find(each => each === context.scope)
+    if (agent === undefined) return withoutSection(await next())
+    if (await repl.isOn(agent)) return presentation.transform(agent, await next())
+    // The prompt was put together before this; after a withdrawal it is put together again, without us.
+    return presentation.withdraw(agent) ? ctx.systemPrompt.assemble(context) : withoutSection(await next())
+  })
+
+  ctx.on('agent/disposed', ({ agent }) => {
+    presentation.forget(agent)
+    repl.disposed(agent).catch(error => warn(`outrigger: a session of the REPL could not be closed: ${String(error)}`))
+  })
+}
+
+function withoutSection<A extends { sections: readonly { readonly name: string }[] }>(assembly: A): A {
+  return { ...assembly, sections: assembly.sections.filter(section => section.name !== sectionName) }
+}
+
+/** The host's tools as programs of the agent see them. */
+function describe(ctx: Context, agent: Agent): ReadonlyMap<string, ToolDeclaration> {
+  return new Map(
+    ctx.tools.schemas(agent).map(({ name: tool, description, parameters }) => [
+      tool,
+      {
+        name: tool,
+        description: tool === 'edit_run_code' ? nestedEditRefused : description,
+        ...(tool !== 'edit_run_code' && { parameters: parameters as Json }),
+        result: ctx.tools.get(tool, agent)?.output.schema as unknown as Json,
+      },
+    ]),
+  )
+}

@@ -1,0 +1,199 @@
+/**
+ * Cells of the host's agents: which session of the REPL an execution belongs to, and its answer in the words of the host. Whose call it is comes from the
+ * host's own hook around it, by async context, because what the host hands to a code runtime names nobody.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
+import { resolve } from 'node:path'
+import type {} from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { CodeBindingNamespace, CodeRunRequest, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
+import type { ToolDispatchExecution } from '@deepseek-ai/dsh-tools'
+import { OutriggerError } from '../../errors.ts'
+import { nodeFiles } from '../../node/files.ts'
+import { openProject } from '../../node/open.ts'
+import { isSessionName, openRepl } from '../../node/repl.ts'
+import type { Json } from '../../ports/json.ts'
+import type { ReplConfig, ReplSession, RunOptions, RunResult, ToolCall, ToolDeclaration, ToolOutcome } from '../../repl/types.ts'
+import { replConfig } from '../../runtime/config-repl.ts'
+import { findRoot } from '../../runtime/places.ts'
+import type { Project } from '../../runtime/project.ts'
+import { createReplSessions, type ReplSessions } from '../../runtime/repl-sessions.ts'
+import { createGuard } from '../guard.ts'
+import { answerOf, failed } from './answer.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    outriggerRepl: DshRepl
+  }
+}
+
+/** The edit that made the program of a call. */
+export type CellEdit = NonNullable<RunOptions['edit']>
+
+export interface DshRepl {
+  /** Everything that `run` awaits happens for this execution. */
+  during<T>(exec: ToolDispatchExecution, run: () => Promise<T>): Promise<T>
+  /** `undefined`: it is no cell of a session, or the REPL is turned off; the host's own runtime has it. Never rejects. */
+  run(request: CodeRunRequest): Promise<CodeRunResult | undefined>
+  /** Whether the REPL is turned on in the agent's project. */
+  isOn(agent: Agent): Promise<boolean>
+  session(agent: Agent): Promise<ReplSession>
+  config(agent: Agent): Promise<ReplConfig>
+  /** The execution with this call id will run the outcome of an edit. The answer takes the note away. */
+  expectEdit(callId: string, edit: CellEdit, ran: (result: RunResult) => void): () => void
+  /** Settings of the host changed. */
+  changed(): Promise<void>
+  disposed(agent: Agent): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ServiceOptions {
+  /** Keys that the host sets; nearer than the files. */
+  settings(): Partial<ReplConfig>
+  /** What is known of the host's tools, for checks and for `capabilities`. */
+  describe(agent: Agent): ReadonlyMap<string, ToolDeclaration>
+  /** One line for people. */
+  warn(text: string): void
+}
+
+interface Opened {
+  readonly project: Project
+  readonly sessions: ReplSessions
+  readonly config: () => ReplConfig
+}
+
+export function createReplService(options: ServiceOptions): DshRepl {
+  const current = new AsyncLocalStorage<ToolDispatchExecution>()
+  const projects = new Map<string, Promise<Opened>>()
+  const edits = new Map<string, { readonly edit: CellEdit; ran(result: RunResult): void }>()
+  const guard = createGuard(options.warn)
+
+  const cwdOf = (agent: Agent): string => resolve(agent.session.header.cwd ?? process.cwd())
+
+  const open = async (root: string): Promise<Opened> => {
+    const project = await openProject({ cwd: root, env: process.env, door: 'dsh', isTerminal: false })
+    const config = (): ReplConfig => ({ ...replConfig(project.config.section('repl')), ...options.settings() })
+    return { project, config, sessions: createReplSessions(() => config().maxWorkers) }
+  }
+
+  const opened = (agent: Agent): Promise<Opened> => {
+    const root = findRoot(nodeFiles(), cwdOf(agent))
+    const known = projects.get(root)
+    if (known !== undefined) return known
+    const opening = open(root)
+    projects.set(root, opening)
+    opening.catch(() => projects.delete(root))
+    return opening
+  }
+
+  const session = async (agent: Agent): Promise<ReplSession> => {
+    const { project, sessions } = await opened(agent)
+    const name = sessionName(agent.session.id)
+    return sessions.get(name, () => openRepl(project, { session: name, cwd: cwdOf(agent), override: options.settings() }))
+  }
+
+  const isOn = (agent: Agent): Promise<boolean> =>
+    guard.run(agent.id, 'the configuration of the REPL', false, async () => {
+      const { project, sessions, config } = await opened(agent)
+      if (project.config.refresh()) await sessions.configure(config())
+      project.config.check('repl')
+      return config().enabled
+    })
+
+  const runCell = async (agent: Agent, exec: ToolDispatchExecution, request: CodeRunRequest): Promise<CodeRunResult> => {
+    const { project, config } = await opened(agent)
+    try {
+      const cells = await session(agent)
+      const edited = edits.get(exec.callId)
+      const result = await cells.run(request.program, {
+        ...optionsOf(request, options.describe(agent)),
+        ...descriptionOf(exec.arguments),
+        ...(edited !== undefined && { origin: 'edit' as const, edit: edited.edit }),
+      })
+      edited?.ran(result)
+      return answerOf(result, config().modelChars)
+    } catch (error) {
+      if (!(error instanceof OutriggerError)) {
+        const text = error instanceof Error ? error.message : String(error)
+        const line = { what: 'failed', reason: 'INTERNAL', text }
+        await project.ledger.write([{ ...line, engine: 'repl', session: agent.session.id, turn: null }]).catch(() => undefined)
+        guard.tellOnce(`${agent.id} cell`, `a cell could not be run: ${text}`)
+      }
+      return failed(error)
+    }
+  }
+
+  const closeAll = async (): Promise<void> => {
+    const all = [...projects.values()]
+    projects.clear()
+    for (const result of await Promise.allSettled(all)) {
+      if (result.status === 'rejected') continue
+      await result.value.sessions.closeAll()
+      await result.value.project.close()
+    }
+  }
+
+  return {
+    during: (exec, run) => current.run(exec, run),
+    run: async request => {
+      const exec = current.getStore()
+      const agent = exec?.agent
+      if (exec === undefined || agent === undefined || exec.name !== 'run_code' || !(await isOn(agent))) return undefined
+      return runCell(agent, exec, request)
+    },
+    isOn,
+    session,
+    config: async agent => (await opened(agent)).config(),
+    expectEdit: (callId, edit, ran) => {
+      edits.set(callId, { edit, ran })
+      return () => void edits.delete(callId)
+    },
+    changed: async () => {
+      for (const result of await Promise.allSettled(projects.values())) {
+        if (result.status === 'fulfilled') await result.value.sessions.configure(result.value.config())
+      }
+    },
+    disposed: async agent => {
+      const known = projects.get(findRoot(nodeFiles(), cwdOf(agent)))
+      await (await known)?.sessions.close(sessionName(agent.session.id))
+    },
+    close: closeAll,
+  }
+}
+
+/** The session's name in the project's store; ids that are no such name get one that is theirs alone. */
+export function sessionName(id: string): string {
+  const name = `dsh-${id}`
+  if (isSessionName(name)) return name
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 16)
+  return `dsh-${id.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 40)}-${digest}`
+}
+
+function descriptionOf(given: unknown): Pick<RunOptions, 'description'> {
+  const description = (given as { readonly description?: unknown } | null | undefined)?.description
+  return typeof description === 'string' ? { description: description.slice(0, 200) } : {}
+}
+
+function optionsOf({ bindings, signal }: CodeRunRequest, known: ReadonlyMap<string, ToolDeclaration>): RunOptions {
+  const members = new Map(bindings.map(binding => [binding.global, binding]))
+  const declared = Object.fromEntries(
+    bindings.map(({ global, functions }) => [
+      global,
+      Object.keys(functions).map(name => (global === 'tools' ? (known.get(name) ?? { name }) : { name })),
+    ]),
+  )
+  const { tools = [], ...namespaces } = declared
+  return { tools, namespaces, call: call => carryOut(members.get(call.namespace), call), ...(signal !== undefined && { signal }) }
+}
+
+async function carryOut(binding: CodeBindingNamespace | undefined, call: ToolCall): Promise<ToolOutcome> {
+  const carry = binding !== undefined && Object.hasOwn(binding.functions, call.name) ? binding.functions[call.name] : undefined
+  if (carry === undefined) return { ok: false, message: `there is no ${call.namespace}.${call.name}` }
+  try {
+    return { ok: true, value: (await carry(call.arguments)) as Json }
+  } catch (error) {
+    // The tool's own refusal, in the host's words.
+    return { ok: false, message: error instanceof Error ? error.message : String(error) }
+  }
+}
