@@ -3,6 +3,7 @@
  * The program: its process's streams, signals and exit. Everything else is in `run.ts`, which is loaded
  * when it is needed: a host starts `outrigger hook` on every tool call, and that needs no command line.
  */
+import './needs-node.ts'
 import { packageVersion } from '../node/version.ts'
 import { keepCompiled } from './compiled.ts'
 import type { Interruption, Io, Sink } from './io.ts'

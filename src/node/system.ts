@@ -1,6 +1,6 @@
 /** What doctor and `init` ask of the machine beside the ports. */
 import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { System } from '../runtime/project.ts'
 
@@ -33,7 +33,6 @@ function packageOf(file: string): System['program'] {
       folder,
       name,
       version,
-      isInstalled: folder.split(sep).includes('node_modules'),
       isBuilt: existsSync(join(folder, 'dist', 'cli', 'main.js')),
     }
   }

@@ -127,27 +127,25 @@ async function initDsh(project: Project, profile: string, dryRun: boolean): Prom
     })
   }
   const { program } = project.system
-  const before: Command[] = []
-  let source = `${program.name}@${program.version}`
-  if (!program.isInstalled) {
-    // A linked folder could not load the host's packages, so a clone is packed as a registry would have it.
-    const packs = joinPath(parentOf(project.places.userCache ?? project.places.state), 'packs')
-    if (!program.isBuilt) {
-      throw new OutriggerError('HOST_FAILED', 'Outrigger is not built here', {
-        subject: program.folder,
-        hint: `run \`npm run build\` in ${program.folder}`,
-        exit: 3,
-      })
-    }
-    source = joinPath(packs, `${program.name.replace(/^@/, '').replaceAll('/', '-')}-${program.version}.tgz`)
-    before.push({
-      program: 'npm',
-      args: ['pack', '--silent', '--ignore-scripts', '--pack-destination', packs],
-      cwd: program.folder,
+  if (!program.isBuilt) {
+    throw new OutriggerError('HOST_FAILED', 'Outrigger is not built here', {
+      subject: program.folder,
+      hint: `run \`npm run build\` in ${program.folder}`,
+      exit: 3,
     })
-    if (!dryRun) project.system.makeFolder(packs)
   }
-  const commands = [...before, { program: 'dsh', args: ['plugin', '--profile', profile, 'add', source], cwd: project.root }]
+  // What runs here is what the host gets, without asking a registry: a linked folder could not load the host's packages, so it is packed.
+  const packs = joinPath(parentOf(project.places.userCache ?? project.places.state), 'packs')
+  if (!dryRun) {
+    // Is the host there at all? Asked before anything is made.
+    await runHost(project, { program: 'dsh', args: ['--version'], cwd: project.root })
+    project.system.makeFolder(packs)
+  }
+  const tarball = joinPath(packs, `${program.name.replace(/^@/, '').replaceAll('/', '-')}-${program.version}.tgz`)
+  const commands: readonly Command[] = [
+    { program: 'npm', args: ['pack', '--silent', '--ignore-scripts', '--pack-destination', packs], cwd: program.folder },
+    { program: 'dsh', args: ['plugin', '--profile', profile, 'add', tarball], cwd: project.root },
+  ]
   if (!dryRun) for (const command of commands) await runHost(project, command)
   return {
     target: 'dsh',

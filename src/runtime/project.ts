@@ -130,8 +130,6 @@ export interface System {
     readonly folder: string
     readonly name: string
     readonly version: string
-    /** It lies in a `node_modules`, so that a registry knows it by its name. */
-    readonly isInstalled: boolean
     readonly isBuilt: boolean
   }
   /** Would a file be made in this folder, or the folder itself? The system's code when not. */

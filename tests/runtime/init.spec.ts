@@ -76,24 +76,17 @@ describe('init dsh', () => {
     ...project,
     system: {
       ...project.system,
-      program: { ...project.system.program, name: 'outrigger', version: '1.2.3', isInstalled: false, isBuilt: true, ...program },
+      program: { ...project.system.program, name: 'outrigger', version: '1.2.3', isBuilt: true, ...program },
     },
   })
 
-  it("runs the host's own command with the package that a registry knows", async () => {
-    const { env, calls } = recorded()
-    const { project } = await testProject(() => {}, { env })
-    const output = await run(as(project, { isInstalled: true }), { target: 'dsh', profile: 'headless' })
-    expect(calls()).toEqual([['dsh', 'plugin', '--profile', 'headless', 'add', 'outrigger@1.2.3']])
-    expect(output).toMatchObject({ target: 'dsh', ran: ['dsh plugin --profile headless add outrigger@1.2.3'] })
-  })
-
-  it('packs a clone first, into a folder of the user', async () => {
+  it("packs what runs here into a folder of the user, then runs the host's own command", async () => {
     const { env, calls } = recorded()
     const { project } = await testProject(() => {}, { env })
     const packs = join(env.HOME, '.cache/outrigger/packs')
     await run(as(project, {}), { target: 'dsh' })
     expect(calls()).toEqual([
+      ['dsh', '--version'],
       ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', packs],
       ['dsh', 'plugin', '--profile', 'web', 'add', join(packs, 'outrigger-1.2.3.tgz')],
     ])
@@ -112,13 +105,13 @@ describe('init dsh', () => {
   it('tells what the host said when it fails', async () => {
     const { env } = recorded(7)
     const { project } = await testProject(() => {}, { env })
-    const running = run(as(project, { isInstalled: true }), { target: 'dsh' })
+    const running = run(as(project, {}), { target: 'dsh' })
     await expect(running).rejects.toMatchObject({ code: 'HOST_FAILED', exit: 3, message: expect.stringMatching(/exit 7:\nsaid/) })
   })
 
   it('refuses when the host is not there, and a clone that is not built', async () => {
     const { project } = await testProject(() => {}, { env: { HOME: temporaryFolder(), PATH: temporaryFolder() } })
-    await expect(run(as(project, { isInstalled: true }), { target: 'dsh' })).rejects.toMatchObject({
+    await expect(run(as(project, {}), { target: 'dsh' })).rejects.toMatchObject({
       code: 'PROCESS_NOT_FOUND',
       subject: 'dsh',
       exit: 3,

@@ -38,6 +38,15 @@ describe('the program', () => {
     expect(await program.run(program.folder(), ['version'])).toMatchObject({ code: 0, out: `${version}\n`, err: '' })
   })
 
+  it('on a Node that is too old says so in a line, and leaves a hook its empty answer', async () => {
+    const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })\n"
+    const env = { NODE_OPTIONS: `--import=${join(program.folder({ 'old.mjs': old }), 'old.mjs')}` }
+    const ran = await program.run(program.folder(), ['keel', 'check'], { env })
+    expect(ran).toMatchObject({ code: 3, out: '' })
+    expect(ran.err).toMatch(/^NODE_TOO_OLD: [^\n]*20\.1\.0\n {2}hint: [^\n]*\n$/)
+    expect(await program.run(program.folder(), ['hook', 'Stop'], { env, stdin: '{}' })).toMatchObject({ code: 0, out: '{}\n' })
+  })
+
   it('alone shows what to type first', async () => {
     const { code, out } = await program.run(program.folder(), [])
     expect(code).toBe(0)
