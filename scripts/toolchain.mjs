@@ -60,11 +60,15 @@ function ensureTools() {
   say(`bringing ${packages.join(' and ')} from npm into .tools (once)`)
   mkdirSync(tools, { recursive: true })
   if (!existsSync(join(tools, 'package.json'))) writeFileSync(join(tools, 'package.json'), '{"private":true}\n')
-  const result = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel', 'error', '--prefix', tools, ...packages], {
-    cwd: tools,
-    encoding: 'utf8',
-    shell: windows,
-  })
+  const result = spawnSync(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--loglevel', 'error', '--fetch-retries', '1', '--prefix', tools, ...packages],
+    {
+      cwd: tools,
+      encoding: 'utf8',
+      shell: windows,
+    },
+  )
   if (result.status !== 0) {
     process.stderr.write(result.stderr ?? '')
     fail(
