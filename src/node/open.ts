@@ -35,7 +35,7 @@ export interface OpenOptions {
   readonly isTerminal?: boolean
 }
 
-/** Throws `BAD_INPUT` for a project that is no folder and for a clock or seed that cannot be read. Makes nothing. */
+/** Throws `BAD_INPUT` for a project or a folder to start from that is no folder, and for a clock or seed that cannot be read. Makes nothing. */
 export async function openProject(options: OpenOptions): Promise<Project> {
   const { env, door } = options
   const files = nodeFiles()
@@ -70,10 +70,19 @@ export async function openProject(options: OpenOptions): Promise<Project> {
 }
 
 function rootOf(files: Files, { cwd, project }: OpenOptions): string {
-  if (project === undefined) return findRoot(files, resolve(cwd))
-  const root = resolve(cwd, project)
-  if (files.stat(root)?.kind === 'folder') return root
-  throw new OutriggerError('BAD_INPUT', `${project} is no folder`, { subject: project, hint: 'give the folder of a project' })
+  const root = project === undefined ? findRoot(files, resolve(cwd)) : resolve(cwd, project)
+  if (isFolder(files, root)) return root
+  const given = project ?? cwd
+  throw new OutriggerError('BAD_INPUT', `${given} is no folder`, { subject: given, hint: 'give the folder of a project' })
+}
+
+function isFolder(files: Files, path: string): boolean {
+  try {
+    return files.stat(path)?.kind === 'folder'
+  } catch {
+    // What may not be looked at is no project of this user.
+    return false
+  }
 }
 
 function userName(): string | undefined {

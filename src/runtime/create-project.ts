@@ -1,4 +1,5 @@
 /** Puts a project together from the machine's ports. Nothing is read, opened or made until it is asked for. */
+import { OutriggerError } from '../errors.ts'
 import type { KeelDeps } from '../keel/deps.ts'
 import type { KeelConfig, KeelProject } from '../keel/types.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -41,7 +42,8 @@ export interface Machine {
 }
 
 export function createProject(machine: Machine): Project {
-  const { files, git, clock, processes, watcher, system, env, places, modes, door, version, mask } = machine
+  const { git, clock, processes, watcher, system, env, places, modes, door, version, mask } = machine
+  const files = keepGone(machine.files, places.root)
   const config = createConfiguration(files, places, machine.overrides)
   const stores: Store[] = []
   const store = async (): Promise<Store> => (stores[0] ??= machine.openStore())
@@ -106,6 +108,20 @@ export function createProject(machine: Machine): Project {
     async close() {
       await keel?.project.save()
       for (const opened of stores.splice(0)) opened.close()
+    },
+  }
+}
+
+/** A project whose folder was removed while it was open is not made again by what is written into it. */
+function keepGone(files: Files, root: string): Files {
+  return {
+    ...files,
+    makeFolder(path, mode) {
+      const isBelow = path === root || path.startsWith(joinPath(root, ''))
+      if (isBelow && files.stat(root) === undefined) {
+        throw new OutriggerError('FILES_UNWRITABLE', `the folder of the project is gone: ${root}`, { subject: path, exit: 3 })
+      }
+      files.makeFolder(path, mode)
     },
   }
 }

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path'
 import { OutriggerError } from '../errors.ts'
 
 export interface StorePlaces {
+  /** Nothing is made, here or elsewhere, while this folder is not there: its project is gone. Left out: not asked. */
+  readonly root?: string
   /** `.outrigger/state` of the project. */
   readonly state: string
   /** The project's folder below the user's state folder; `null` without a home folder. */
@@ -36,6 +38,13 @@ export function findStore(places: StorePlaces): StoreFile | undefined {
 
 /** Makes the folder and an empty file when they are missing. Throws `STORE_UNAVAILABLE` when no place can be written. */
 export function makeStore(places: StorePlaces): StoreFile {
+  if (places.root !== undefined && !existsSync(places.root)) {
+    throw new OutriggerError('STORE_UNAVAILABLE', `the folder of the project is gone: ${places.root}`, {
+      subject: places.root,
+      hint: 'open the project where it lies now',
+      exit: 3,
+    })
+  }
   const refused = tryMake(places.state)
   if (refused === undefined) return { file: join(places.state, fileName) }
   const second = places.userState === null ? 'no home folder' : tryMake(places.userState)

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openProject } from '../../src/node/open.ts'
@@ -60,6 +60,27 @@ describe('a project', () => {
     writeFileSync(join(folder, 'file'), '')
     const opening = openProject({ cwd: folder, project: name, env: {}, door: 'cli' })
     await expect(opening).rejects.toMatchObject({ code: 'BAD_INPUT', subject: name })
+  })
+
+  it('is not made by opening it where nothing is', async () => {
+    const folder = temporaryFolder()
+    const env = { HOME: join(folder, 'home') }
+    for (const cwd of ['none', 'none/deeper']) {
+      const opening = openProject({ cwd: join(folder, cwd), env, door: 'hook' })
+      await expect(opening).rejects.toMatchObject({ code: 'BAD_INPUT', subject: join(folder, cwd) })
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('is not made again by writing once its folder is gone', async () => {
+    const { project, root, home } = await testProject()
+    rmSync(root, { recursive: true })
+    await expect((await project.store()).put('k', 1, 0)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', subject: root })
+    await project.ledger.write([{ engine: 'keel', session: null, turn: null, what: 'told', text: 'one' }])
+    expect(() => project.keelDeps().files.makeFolder(join(root, '.outrigger/keel'))).toThrow(/is gone/)
+    await project.keelDeps().cache.save('h', new Uint8Array([1]))
+    expect(existsSync(root)).toBe(false)
+    expect(below(home)).toEqual([`.cache/outrigger/${project.places.id}/keel/cache.bin`])
   })
 
   it("shares its store with another process's handle, and its leases", async () => {
