@@ -101,6 +101,7 @@ const killAfterMs = 250
 const startMs = 30_000
 const guardAfterMs = 50
 const fenceMs = 200
+const maxAttempts = 3
 const maxLate = 32
 const maxLateBytes = 4 * 1024
 const maxProblems = 8
@@ -116,6 +117,7 @@ interface Running {
     number,
     { name: string; outcome: CallSummary['outcome']; value?: Json; message?: string; readonly abort: AbortController }
   >
+  readonly attempts: number
   /** When the worker took it up. */
   startedAt: number | undefined
   activeMs: number
@@ -185,6 +187,7 @@ export class Kernel {
         logs: new LogBuffer(this.#options.limits().outputBytes),
         problems: [],
         calls: new Map(),
+        attempts: 1,
         startedAt: undefined,
         activeMs: 0,
         done: undefined,
@@ -572,7 +575,12 @@ export class Kernel {
     for (const resolve of this.#gone.splice(0)) resolve()
   }
 
-  /** The worker hung in something older and never took the cell up: it runs in the next one. */
+  /** Nothing of the cell ran: the worker hung in something older, or was already dying when it was asked. */
+  #neverBegan({ startedAt, stopped, attempts }: Running, { readyAt }: Link): boolean {
+    return startedAt === undefined && readyAt !== undefined && attempts < maxAttempts && (stopped === undefined || stopped === 'compute')
+  }
+
+  /** The cell runs in the next worker. */
   #again(running: Running, loss: WorkerLoss): void {
     this.#options.onLost?.(loss)
     running.stopped = undefined
@@ -580,7 +588,7 @@ export class Kernel {
     running.startedAt = undefined
     for (const timer of running.timers) clearTimeout(timer)
     running.timers.clear()
-    const again: Running = { ...running, began: performance.now() }
+    const again: Running = { ...running, began: performance.now(), attempts: running.attempts + 1 }
     this.#running = again
     this.prepare()
     this.#sendRun(again)

@@ -120,7 +120,6 @@ describe('a cell that ends its process', () => {
     const { run, session } = await startSession()
     await run('const list = [1, 2]')
     expect(session.kill9()).toEqual(expect.any(Number))
-    await sleep(100)
     expect(await run('return typeof list')).toMatchObject({
       value: 'undefined',
       recovery: { reason: 'worker-exit', bindings: [{ name: 'list', status: 'lost', cell: 1 }] },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { OutriggerError } from '../../errors.ts'
-import { isSessionName, openRepl } from '../../node/repl.ts'
+import { openRepl } from '../../node/repl.ts'
 import { resultText } from '../../repl/render.ts'
 import type { ReplSession, RunOptions } from '../../repl/types.ts'
 import { replConfig } from '../../runtime/config-repl.ts'
@@ -92,11 +92,14 @@ async function openFor(io: Io, command: ReplCommand, project: Project, verb: str
     throw usage(`repl ${verb}: which session?`, 'give --session with a name or a folder')
   const name = nameOf(command)
   return openRepl(project, {
-    session: isSessionName(name) ? name : resolve(io.cwd, name) + (name.endsWith('/') ? '/' : ''),
+    session: isFolder(name) ? resolve(io.cwd, name) : name,
     cwd: typeof cwd === 'string' ? resolve(io.cwd, cwd) : io.cwd,
     ...(heapMb !== undefined && { override: { heapMb: integer('--heap-mb', heapMb, 64) } }),
   })
 }
+
+/** A session in a folder of its own is given as a path. */
+const isFolder = (name: string): boolean => /[/\\]|^\.{1,2}$/.test(name)
 
 const nameOf = (command: ReplCommand): string =>
   typeof command.options['session'] === 'string' ? command.options['session'] : 'default'
