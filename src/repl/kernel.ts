@@ -565,8 +565,7 @@ export class Kernel {
     const loss = lossOf(link, end)
     const running = this.#running
     if (running !== undefined && this.#link === undefined) {
-      if (running.startedAt === undefined && running.stopped === 'compute' && link.readyAt !== undefined)
-        this.#again(running, loss)
+      if (this.#neverBegan(running, link)) this.#again(running, loss)
       else {
         this.#options.onLost?.(loss)
         this.#settle(running, loss)
