@@ -576,7 +576,12 @@ export class Kernel {
 
   /** Nothing of the cell ran: the worker hung in something older, or was already dying when it was asked. */
   #neverBegan({ startedAt, stopped, attempts }: Running, { readyAt }: Link): boolean {
-    return startedAt === undefined && readyAt !== undefined && attempts < maxAttempts && (stopped === undefined || stopped === 'compute')
+    return (
+      startedAt === undefined &&
+      readyAt !== undefined &&
+      attempts < maxAttempts &&
+      (stopped === undefined || stopped === 'compute')
+    )
   }
 
   /** The cell runs in the next worker. */

@@ -24,7 +24,11 @@ interface Served {
 }
 
 function serve(cwd: string, session: string, env: Record<string, string> = {}): Served {
-  const child = spawn(process.execPath, [program.main, 'repl', 'serve', '--session', session, '--json-lines'], { cwd, env: { ...program.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program.main, 'repl', 'serve', '--session', session, '--json-lines'], {
+    cwd,
+    env: { ...program.env, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines: Line[] = []
   const seen = new Set<Line>()
@@ -68,14 +72,32 @@ describe('serve', () => {
   it('says hello, runs cells in order, and closes', async () => {
     const cwd = program.folder()
     const { ask, until, exit, send } = serve(cwd, './s')
-    expect(await until(line => line['schema'] === 'outrigger.repl.hello/1')).toMatchObject({ protocol: 1, session: './s', cells: 0, pid: expect.any(Number), node: process.version })
-    expect(await ask({ id: 1, op: 'run', code: 'const a = 1' })).toMatchObject({ schema: 'outrigger.repl.run/1', ok: true, cell: 1, bindings: { added: ['a'] } })
+    expect(await until(line => line['schema'] === 'outrigger.repl.hello/1')).toMatchObject({
+      protocol: 1,
+      session: './s',
+      cells: 0,
+      pid: expect.any(Number),
+      node: process.version,
+    })
+    expect(await ask({ id: 1, op: 'run', code: 'const a = 1' })).toMatchObject({
+      schema: 'outrigger.repl.run/1',
+      ok: true,
+      cell: 1,
+      bindings: { added: ['a'] },
+    })
     send({ id: 'slow', op: 'run', code: 'await new Promise(done => setTimeout(done, 300)); return "slow"' })
     send({ id: 'next', op: 'run', code: 'return "next"' })
-    expect(await ask({ id: 2, op: 'state' })).toMatchObject({ schema: 'outrigger.repl.state/1', ok: true, bindings: [{ name: 'a' }] })
+    expect(await ask({ id: 2, op: 'state' })).toMatchObject({
+      schema: 'outrigger.repl.state/1',
+      ok: true,
+      bindings: [{ name: 'a' }],
+    })
     expect((await until(line => line['op'] === undefined && line['schema'] === 'outrigger.repl.run/1'))['id']).toBe('slow')
     expect((await until(line => line['schema'] === 'outrigger.repl.run/1'))['id']).toBe('next')
-    expect(await ask({ id: 3, op: 'history', source: true })).toMatchObject({ head: 3, cells: [{ cell: 1, parent: 0, source: 'const a = 1' }, { cell: 2, parent: 1 }, { cell: 3 }] })
+    expect(await ask({ id: 3, op: 'history', source: true })).toMatchObject({
+      head: 3,
+      cells: [{ cell: 1, parent: 0, source: 'const a = 1' }, { cell: 2, parent: 1 }, { cell: 3 }],
+    })
     expect(await ask({ id: 4, op: 'close' })).toMatchObject({ ok: true })
     expect(await exit).toBe(0)
     expect(existsSync(join(cwd, 's', 'store.db'))).toBe(true)
@@ -83,22 +105,49 @@ describe('serve', () => {
 
   it('passes calls of tools through, and what came of them', async () => {
     const { ask, send, until } = serve(program.folder(), './s')
-    send({ id: 1, op: 'run', code: 'const t = await tools.next({ n: 1 }); return t', tools: [{ name: 'next', parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } }] })
+    send({
+      id: 1,
+      op: 'run',
+      code: 'const t = await tools.next({ n: 1 }); return t',
+      tools: [{ name: 'next', parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } }],
+    })
     const call = await until(line => line['event'] === 'call')
-    expect(call).toMatchObject({ schema: 'outrigger.repl.call/1', id: 1, cell: 1, namespace: 'tools', name: 'next', arguments: { n: 1 } })
+    expect(call).toMatchObject({
+      schema: 'outrigger.repl.call/1',
+      id: 1,
+      cell: 1,
+      namespace: 'tools',
+      name: 'next',
+      arguments: { n: 1 },
+    })
     send({ op: 'call-result', cell: 1, call: call['call'], ok: true, value: { deep: [1] } })
-    expect(await until(line => line['id'] === 1 && line['event'] === undefined)).toMatchObject({ ok: true, value: { deep: [1] }, calls: [{ name: 'tools.next', outcome: 'ok' }], durability: { class: 'recorded' } })
+    expect(await until(line => line['id'] === 1 && line['event'] === undefined)).toMatchObject({
+      ok: true,
+      value: { deep: [1] },
+      calls: [{ name: 'tools.next', outcome: 'ok' }],
+      durability: { class: 'recorded' },
+    })
     const tools = [{ name: 'next', parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } }]
-    expect(await ask({ id: 2, op: 'run', code: 'await tools.next({})', tools })).toMatchObject({ ok: false, error: { code: 'OUT-P001', message: 'tools.next: arguments.n is required (integer)' } })
-    expect(await ask({ id: 3, op: 'run', code: 'await tools.next({ n: undefined })', tools })).toMatchObject({ error: { code: 'OUT-P001', message: expect.stringContaining('arguments.n is undefined') } })
+    expect(await ask({ id: 2, op: 'run', code: 'await tools.next({})', tools })).toMatchObject({
+      ok: false,
+      error: { code: 'OUT-P001', message: 'tools.next: arguments.n is required (integer)' },
+    })
+    expect(await ask({ id: 3, op: 'run', code: 'await tools.next({ n: undefined })', tools })).toMatchObject({
+      error: { code: 'OUT-P001', message: expect.stringContaining('arguments.n is undefined') },
+    })
     send({ id: 4, op: 'run', code: 'await tools.next({ n: 4 })', tools })
     const failing = await until(line => line['event'] === 'call')
     send({ op: 'call-result', cell: 4, call: failing['call'], ok: false, error: { message: 'no such thing' } })
-    expect(await until(line => line['id'] === 4 && line['event'] === undefined)).toMatchObject({ error: { name: 'ToolCallError', message: 'no such thing', tool: { name: 'tools.next' } } })
+    expect(await until(line => line['id'] === 4 && line['event'] === undefined)).toMatchObject({
+      error: { name: 'ToolCallError', message: 'no such thing', tool: { name: 'tools.next' } },
+    })
     send({ id: 5, op: 'run', code: 'tools.next({ n: 5 }); return 1', tools })
     await until(line => line['event'] === 'call')
     expect(await until(line => line['event'] === 'call-cancelled')).toMatchObject({ id: 5, cell: 5 })
-    expect(await until(line => line['id'] === 5 && line['event'] === undefined)).toMatchObject({ ok: true, warnings: [{ code: 'OUT-W103' }] })
+    expect(await until(line => line['id'] === 5 && line['event'] === undefined)).toMatchObject({
+      ok: true,
+      warnings: [{ code: 'OUT-W103' }],
+    })
   })
 
   it('cancels, restarts, kills, and says so', async () => {
@@ -109,21 +158,42 @@ describe('serve', () => {
     expect(await until(line => line['id'] === 'long')).toMatchObject({ outcome: 'aborted', error: { code: 'OUT-A001' } })
     expect(await ask({ id: 3, op: 'cancel', target: 'nobody' })).toMatchObject({ ok: true, cancelled: false })
     expect(await ask({ id: 4, op: 'kill9' })).toMatchObject({ ok: true, pid: expect.any(Number) })
-    expect(await ask({ id: 5, op: 'run', code: 'return typeof keep' })).toMatchObject({ value: 'undefined', recovery: { reason: 'worker-exit', bindings: [{ name: 'keep', status: 'lost' }] } })
+    expect(await ask({ id: 5, op: 'run', code: 'return typeof keep' })).toMatchObject({
+      value: 'undefined',
+      recovery: { reason: 'worker-exit', bindings: [{ name: 'keep', status: 'lost' }] },
+    })
     expect(await ask({ id: 6, op: 'restart' })).toMatchObject({ ok: true, recovery: { reason: 'restart', counts: { lost: 0 } } })
   })
 
   it('answers what it cannot do and goes on', async () => {
     const { ask, child, until } = serve(program.folder(), './s')
     child.stdin!.write('nonsense\n[]\n{"op":"run"}\n')
-    for (let i = 0; i < 3; i++) expect(await until(line => line['schema'] === 'outrigger.error/1')).toMatchObject({ id: null, ok: false, error: { code: 'REPL_BAD_REQUEST' } })
+    for (let i = 0; i < 3; i++)
+      expect(await until(line => line['schema'] === 'outrigger.error/1')).toMatchObject({
+        id: null,
+        ok: false,
+        error: { code: 'REPL_BAD_REQUEST' },
+      })
     expect(await ask({ id: 1, op: 'dance' })).toMatchObject({ schema: 'outrigger.error/1', error: { code: 'REPL_BAD_REQUEST' } })
-    expect(await ask({ id: 2, op: 'run', code: 'x'.repeat(1_048_577) })).toMatchObject({ schema: 'outrigger.repl.run/1', ok: false, error: { code: 'REPL_TOO_LARGE' } })
-    expect(await ask({ id: 3, op: 'state', action: 'page', handle: 'v9' })).toMatchObject({ schema: 'outrigger.repl.state/1', ok: false, error: { code: 'REPL_UNKNOWN_HANDLE' } })
+    expect(await ask({ id: 2, op: 'run', code: 'x'.repeat(1_048_577) })).toMatchObject({
+      schema: 'outrigger.repl.run/1',
+      ok: false,
+      error: { code: 'REPL_TOO_LARGE' },
+    })
+    expect(await ask({ id: 3, op: 'state', action: 'page', handle: 'v9' })).toMatchObject({
+      schema: 'outrigger.repl.state/1',
+      ok: false,
+      error: { code: 'REPL_UNKNOWN_HANDLE' },
+    })
     expect(await ask({ id: 4, op: 'state', action: 'logs', cell: 9 })).toMatchObject({ error: { code: 'REPL_UNKNOWN_CELL' } })
     expect(await ask({ id: 5, op: 'run', code: 'return new Map([[1, 2]])' })).toMatchObject({ cell: 1, handle: 'v1' })
     expect(await ask({ id: 6, op: 'state', action: 'page', handle: 'v1' })).toMatchObject({ ok: true, total: 1, type: 'Map(1)' })
-    expect(await ask({ id: 7, op: 'edit', edits: [{ old_string: '2', new_string: '3' }] })).toMatchObject({ schema: 'outrigger.repl.edit/1', edited: true, target: 1, cell: 2 })
+    expect(await ask({ id: 7, op: 'edit', edits: [{ old_string: '2', new_string: '3' }] })).toMatchObject({
+      schema: 'outrigger.repl.edit/1',
+      edited: true,
+      target: 1,
+      cell: 2,
+    })
   })
 
   it('holds its session alone', async () => {
@@ -148,7 +218,11 @@ describe('serve', () => {
     const again = serve(cwd, './s')
     expect(await again.ask({ id: 1, op: 'state', action: 'page', handle: 'v1' })).toMatchObject({ ok: true, type: 'Map(1)' })
     expect(await again.ask({ id: 2, op: 'state', action: 'logs', cell: 1 })).toMatchObject({ text: 'printed', total: 7 })
-    expect(await again.ask({ id: 3, op: 'run', code: 'return typeof m' })).toMatchObject({ cell: 2, value: 'undefined', recovery: { reason: 'host-restart', bindings: [{ name: 'm', status: 'lost', cell: 1 }] } })
+    expect(await again.ask({ id: 3, op: 'run', code: 'return typeof m' })).toMatchObject({
+      cell: 2,
+      value: 'undefined',
+      recovery: { reason: 'host-restart', bindings: [{ name: 'm', status: 'lost', cell: 1 }] },
+    })
     expect('recovery' in (await again.ask({ id: 4, op: 'run', code: 'return 1' }))).toBe(false)
   })
 
@@ -156,10 +230,17 @@ describe('serve', () => {
     const cwd = program.folder()
     const secret = 'hunter2-hunter2-hunter2'
     const served = serve(cwd, './s', { MY_API_TOKEN: secret })
-    expect(await served.ask({ id: 1, op: 'run', code: `console.log(process.env.MY_API_TOKEN); const copy = "${secret}"; return new Map([[copy, 1]])` })).toMatchObject({ logs: [{ text: secret }], preview: expect.stringContaining(secret) })
+    expect(
+      await served.ask({
+        id: 1,
+        op: 'run',
+        code: `console.log(process.env.MY_API_TOKEN); const copy = "${secret}"; return new Map([[copy, 1]])`,
+      }),
+    ).toMatchObject({ logs: [{ text: secret }], preview: expect.stringContaining(secret) })
     await served.ask({ id: 2, op: 'close' })
     await served.exit
-    for (const name of ['store.db', 'store.db-wal']) if (existsSync(join(cwd, 's', name))) expect(readFileSync(join(cwd, 's', name)).includes(secret)).toBe(false)
+    for (const name of ['store.db', 'store.db-wal'])
+      if (existsSync(join(cwd, 's', name))) expect(readFileSync(join(cwd, 's', name)).includes(secret)).toBe(false)
   })
 
   it('prints the same bytes twice with a fixed clock', async () => {
@@ -178,10 +259,19 @@ describe('serve', () => {
 describe('run', () => {
   it('prints the result and exits with how it went', async () => {
     const cwd = program.folder({ 'cell.ts': 'const n: number = 6\nreturn n * 7\n' })
-    expect(await program.run(cwd, ['repl', 'run', 'cell.ts', '--session', 'work'])).toMatchObject({ code: 0, out: '42\n', err: '' })
+    expect(await program.run(cwd, ['repl', 'run', 'cell.ts', '--session', 'work'])).toMatchObject({
+      code: 0,
+      out: '42\n',
+      err: '',
+    })
     const failed = await program.run(cwd, ['repl', 'run', '-', '--session', 'work'], { stdin: 'const e: any = {}\nreturn e.b.c' })
     expect(failed).toMatchObject({ code: 1 })
-    expect(failed.out).toContain("OUT-X001 TypeError: Cannot read properties of undefined (reading 'c')\n  cell 2, 2:12 |   return e.b.c\n               |              ^".slice(0, 80))
+    expect(failed.out).toContain(
+      "OUT-X001 TypeError: Cannot read properties of undefined (reading 'c')\n  cell 2, 2:12 |   return e.b.c\n               |              ^".slice(
+        0,
+        80,
+      ),
+    )
     const json = await program.run(cwd, ['repl', 'run', '-', '--session', 'work', '--json'], { stdin: 'return 1' })
     expect(JSON.parse(json.out)).toMatchObject({ schema: 'outrigger.repl.run/1', cell: 3, value: 1 })
     expect((await program.run(cwd, ['repl', 'list'])).out).toContain('work  3 cells')
@@ -211,7 +301,9 @@ describe('run', () => {
 
 describe('the prompt', () => {
   it('takes cells over several lines from a pipe', async () => {
-    const result = await program.run(program.folder(), ['repl'], { stdin: 'const a = {\nb: 1 }\na.b + 1\n.state\n.edit + 1 => + 2\n.exit\n' })
+    const result = await program.run(program.folder(), ['repl'], {
+      stdin: 'const a = {\nb: 1 }\na.b + 1\n.state\n.edit + 1 => + 2\n.exit\n',
+    })
     expect(result).toMatchObject({ code: 0, err: '' })
     expect(result.out).toMatch(/^2\n/)
     expect(result.out).toContain('a  const object  { b: 1 }  (cell 1)')
