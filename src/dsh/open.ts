@@ -24,7 +24,7 @@ async function openLive(
   const { engines, faults } = await enginesOf(project, rows)
   const outrigger = createOutrigger({
     root: project.root,
-    store: () => project.store(),
+    store: () => project.sessionStore(),
     clock: project.clock,
     timers: systemTimers,
     engines,

@@ -17,7 +17,7 @@ export const hookDoor: Door = {
 export function composeForHook(project: Project, warn: (error: unknown) => void): Outrigger {
   return createOutrigger({
     root: project.root,
-    store: () => project.store(),
+    store: () => project.sessionStore(),
     clock: project.clock,
     timers: systemTimers,
     engines: enginesOf(project, warn),

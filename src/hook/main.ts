@@ -10,6 +10,7 @@ import { OutriggerError } from '../errors.ts'
 import type { Outrigger } from '../runtime/outrigger.ts'
 import type { Project } from '../runtime/project.ts'
 import { answerOf } from './answer.ts'
+import { isFirstTelling } from './told.ts'
 import { decodePayload, eventsOf, type HostEvent, hostEvents, type Payload } from './translate.ts'
 
 /** An answer of a tool can be long; what is above this is refused, and the host goes on. */
@@ -64,13 +65,29 @@ async function handle(
     const compose = parts.compose ?? (await import('./live.ts')).composeForHook
     const outrigger = compose(project, warn)
     try {
-      answer(await answerOfEvent(event, payload, project, outrigger))
+      const json = await answerOfEvent(event, payload, project, outrigger)
+      answer({ ...json, ...(await toldOfLoss(io, event, payload, project)) })
     } finally {
       await outrigger.close()
     }
   } finally {
     await project.close()
   }
+}
+
+/** The person hears once in a session that nothing of it is kept; who calls by hand hears it each time. */
+async function toldOfLoss(
+  io: Io,
+  event: HostEvent,
+  payload: Payload,
+  project: Project,
+): Promise<{ readonly systemMessage?: string }> {
+  const loss = project.modes.list().find(mode => mode.name === 'no store')
+  if (loss === undefined) return {}
+  io.stderr.write(`outrigger hook ${event}: no store: ${loss.why}\n`)
+  const isStart = event === 'SessionStart' && payload['source'] !== 'compact'
+  if (event === 'SessionEnd' || !(await isFirstTelling(project, String(payload['session_id']), isStart))) return {}
+  return { systemMessage: `outrigger: no store, so nothing of this session is kept and it may hear things again (${loss.why})` }
 }
 
 /** What the engines say to one event of the host, in the host's form. */

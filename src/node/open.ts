@@ -57,11 +57,14 @@ export async function openProject(options: OpenOptions): Promise<Project> {
     overrides: options.overrides ?? [],
     hasStore: () => findStore(places) !== undefined,
     openStore: () =>
-      openStore(places, { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner) }, ({ file, notInProject }) =>
-        modes.set(
-          'store: not in the project',
-          notInProject && `${places.state} cannot be written (${notInProject}); it is ${file}`,
-        ),
+      openStore(
+        places,
+        { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner), ...waitOf(door) },
+        ({ file, notInProject }) =>
+          modes.set(
+            'store: not in the project',
+            notInProject && `${places.state} cannot be written (${notInProject}); it is ${file}`,
+          ),
       ),
     createKeel: createKeelProject,
     userName,
@@ -74,6 +77,12 @@ function rootOf(files: Files, { cwd, project }: OpenOptions): string {
   if (isFolder(files, root)) return root
   const given = project ?? cwd
   throw new OutriggerError('BAD_INPUT', `${given} is no folder`, { subject: given, hint: 'give the folder of a project' })
+}
+
+/** A host waits a second for its answer: a session does not spend it on a store that another process holds. */
+function waitOf(door: Caller['door']): { readonly waitMs?: number } {
+  if (door === 'hook') return { waitMs: 500 }
+  return door === 'dsh' ? { waitMs: 2_000 } : {}
 }
 
 function isFolder(files: Files, path: string): boolean {

@@ -12,6 +12,7 @@ import type { Caller } from '../session/operation.ts'
 import { findActor } from './actor.ts'
 import { cacheFile } from './cache.ts'
 import { createConfiguration, type Override } from './config.ts'
+import { createEnduringStore } from './enduring-store.ts'
 import { createLedger } from './ledger.ts'
 import { cacheFolder, joinPath } from './places.ts'
 import type { Environment, Modes, Places, Project, System } from './project.ts'
@@ -48,6 +49,11 @@ export function createProject(machine: Machine): Project {
   const stores: Store[] = []
   const store = async (): Promise<Store> => (stores[0] ??= machine.openStore())
   const withLease = createWithLease({ store, owner: () => processes.owner() })
+  const enduring = createEnduringStore({ open: store, clock, modes })
+  const sessionStore = async (): Promise<Store> => enduring
+  const kept = isOfSessions(door)
+    ? { store: sessionStore, withLease: createWithLease({ store: sessionStore, owner: () => processes.owner() }) }
+    : { store, withLease }
   const folder = () => cacheFolder(files, places)
   const cache = cacheFile(files, folder, 'keel/cache.bin')
   let deps: KeelDeps | undefined
@@ -68,8 +74,7 @@ export function createProject(machine: Machine): Project {
       get baselineFolder() {
         return joinPath(folder() ?? places.state, 'keel', 'baseline')
       },
-      store,
-      withLease,
+      ...kept,
       mask,
       version,
     }
@@ -94,6 +99,7 @@ export function createProject(machine: Machine): Project {
     ledger: createLedger({ store, clock, modes, mask }),
     hasStore: () => machine.hasStore(),
     store,
+    sessionStore,
     keelDeps,
     keel() {
       const of = keelDeps()
@@ -110,6 +116,11 @@ export function createProject(machine: Machine): Project {
       for (const opened of stores.splice(0)) opened.close()
     },
   }
+}
+
+/** Doors whose sessions go on when the store cannot be used; a verb fails instead, with the reason. */
+function isOfSessions(door: Caller['door']): boolean {
+  return door === 'hook' || door === 'dsh'
 }
 
 /** A project whose folder was removed while it was open is not made again by what is written into it. */

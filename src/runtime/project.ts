@@ -163,6 +163,11 @@ export interface Project {
    * makes it. Throws `STORE_DAMAGED`, `STORE_TOO_NEW`, `STORE_UNAVAILABLE`.
    */
   store(): Promise<Store>
+  /**
+   * The store for what a session remembers. Never refuses: what a store that cannot be used would keep lives
+   * in memory, and the mode `no store` says why. Only `append` and `read` throw what the store throws.
+   */
+  sessionStore(): Promise<Store>
   /** Throws what `config.keel()` throws. The same object at every call until the configuration changed. */
   keelDeps(): KeelDeps
   /** The project's documents; one instance a project. Throws what `config.keel()` throws. */

@@ -5,6 +5,7 @@ import { OutriggerError } from '../../src/errors.ts'
 import { answerOf, maxContextChars } from '../../src/hook/answer.ts'
 import { answerHook } from '../../src/hook/main.ts'
 import { eventsOf, type HostEvent, hostEvents } from '../../src/hook/translate.ts'
+import { createModes } from '../../src/runtime/modes.ts'
 import type { Outrigger } from '../../src/runtime/outrigger.ts'
 import type { Project } from '../../src/runtime/project.ts'
 import type { Action } from '../../src/session/actions.ts'
@@ -264,7 +265,13 @@ async function hook(event: string, scene: Scene = {}) {
       open: async ({ cwd, door }) => {
         if (scene.openError !== undefined) throw scene.openError
         opened.push({ cwd, door })
-        return { root: '/p', clock: { now: () => 7, newId: () => 'n' }, close: async () => void closed++ } as unknown as Project
+        const modes = createModes()
+        return {
+          root: '/p',
+          clock: { now: () => 7, newId: () => 'n' },
+          modes,
+          close: async () => void closed++,
+        } as unknown as Project
       },
     },
   )
