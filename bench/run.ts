@@ -5,6 +5,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   dsh: () => import('./dsh.ts'),
   keel: () => import('./keel.ts'),
   'keel-crash': () => import('./keel-crash.ts'),
+  repl: () => import('./repl.ts'),
 }
 
 const [name, ...rest] = process.argv.slice(2)
