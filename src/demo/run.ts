@@ -4,10 +4,14 @@
  */
 import { showKeel } from './keel.ts'
 import { type Check, createNarrator, type Narrator } from './narrate.ts'
+import { showRepl } from './repl.ts'
 import { type Stage, setStage } from './stage.ts'
 
 /** A part comes with its engine. */
-const parts: readonly { readonly name: string; run(stage: Stage): Promise<void> }[] = [{ name: 'keel', run: showKeel }]
+const parts: readonly { readonly name: string; run(stage: Stage): Promise<void> }[] = [
+  { name: 'keel', run: showKeel },
+  { name: 'repl', run: showRepl },
+]
 
 interface PartReport {
   readonly name: string

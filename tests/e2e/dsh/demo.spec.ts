@@ -19,8 +19,16 @@ it('shows what it promises, part by part, and leaves nothing behind', async () =
   const { code, stdout, stderr } = await demo(['--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const document = JSON.parse(stdout)
-  expect(document).toMatchObject({ schema: 'outrigger.demo/1', ok: true, parts: [{ name: 'keel', ok: true }] })
+  expect(document).toMatchObject({
+    schema: 'outrigger.demo/1',
+    ok: true,
+    parts: [
+      { name: 'keel', ok: true },
+      { name: 'repl', ok: true },
+    ],
+  })
   expect(document.parts[0].checks.length).toBeGreaterThanOrEqual(13)
+  expect(document.parts[1].checks.length).toBeGreaterThanOrEqual(8)
   expect(leftovers().filter(name => !before.includes(name))).toEqual([])
 })
 
