@@ -99,7 +99,18 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
   function resolvedOf(name: SectionName): Resolved {
     const { good, fault } = now().get(name)!
     if (good !== undefined) return good
-    throw fileFault ?? fault
+    throw everyFault((fileFault ?? fault)!)
+  }
+
+  /** A person corrects all at once: the error that stops the work, with what stops others after it. */
+  function everyFault(first: OutriggerError): OutriggerError {
+    const others = faults().filter(fault => fault !== first && !keepsOld(fault))
+    if (others.length === 0) return first
+    return badConfig(
+      first.code,
+      [first, ...others].flatMap(fault => fault.faults ?? []),
+      sources,
+    )
   }
 
   function faults(): readonly OutriggerError[] {
@@ -132,7 +143,7 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
       const stops = all.find(
         fault => !keepsOld(fault) && (fault === fileFault || (engine !== undefined && fault.code === codeOf(engine))),
       )
-      if (stops !== undefined) throw stops
+      if (stops !== undefined) throw everyFault(stops)
       return [...all.filter(fault => !keepsOld(fault)).map(fault => fault.message), ...notes()]
     },
     faults,

@@ -55,7 +55,7 @@ export interface ConfigValue {
  * of one of them moves (`refresh`); a bad new version keeps the last good one and says so in `notes`.
  */
 export interface Configuration {
-  /** keel's settings, complete. Throws `CONFIG_BAD` or `KEEL_BAD_CONFIG`, all faults in `faults`. */
+  /** keel's settings, complete. Throws `CONFIG_BAD` or `KEEL_BAD_CONFIG`; `faults` has those of other sections after its own. */
   keel(): KeelConfig
   /** Resolved keys of a section as nested plain values; throws like `keel()`. */
   section(name: SectionName): Readonly<Record<string, Json>>

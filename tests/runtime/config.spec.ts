@@ -210,6 +210,20 @@ describe('faults', () => {
     ])
   })
 
+  it.each<[string, string, string, readonly string[]]>([
+    ['an unknown section', 'kell: {}\nkeel: {tell: 1, hold: 2}\n', 'CONFIG_BAD', ['kell', 'keel.tell', 'keel.hold']],
+    ['models of a project', 'keel: {tell: 1}\nmodels: {default: a/b}\n', 'CONFIG_BAD', ['models', 'keel.tell']],
+    ['a key of the person', 'pack: {trust: 1}\nkeel: {tell: 1}\n', 'KEEL_BAD_CONFIG', ['keel.tell', 'pack.trust']],
+    ['three sections', 'repl: {no: 1}\nnext: 3\nkeel: 2\n', 'KEEL_BAD_CONFIG', ['keel', 'repl.no', 'next']],
+  ])('in several places are all told at once: %s', (_what, text, code, keys) => {
+    const { config } = given({ project: text })
+    for (const run of [() => config.check('keel'), () => config.keel()]) {
+      const error = thrown(run)
+      expect({ code: error.code, keys: error.faults?.map(fault => fault.key) }).toEqual({ code, keys })
+      for (const key of keys) expect(error.message).toContain(key)
+    }
+  })
+
   it('of one section leave the others alone, with a line for people', () => {
     const { config } = given({ project: 'keel: {tell: 1}\npack: [1]\n' })
     expect(thrown(() => config.check('keel')).code).toBe('KEEL_BAD_CONFIG')
