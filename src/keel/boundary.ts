@@ -117,8 +117,7 @@ async function write(
       }
     }
   }
-  const kept = await core.journal.append(records)
-  core.notes.toggle('journal not written', kept < records.length)
+  await core.record(records)
   await keepCopies(core, plan, stamped)
   noteSkipped(core, skipped)
   if (stamped.length > 0) core.touch()

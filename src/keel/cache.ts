@@ -17,7 +17,7 @@ import type { Hex12, KeelConfig, SuspectKey } from './types.ts'
 import type { LocalZones } from './zones.ts'
 
 /** Raised whenever the body reads otherwise. */
-const format = 2
+const format = 3
 
 /** What a body depends on beside the files: another header is another cache. */
 export function cacheHeader(root: string, version: string, config: KeelConfig): string {
@@ -119,6 +119,7 @@ interface Plain {
   readonly searches: readonly (readonly [string, Search])[]
   readonly sweptAt: number | null
   readonly baselineBytes: number | null
+  readonly hasLostRecords: boolean
 }
 
 function plainOf(memory: Memory): Plain {
@@ -133,6 +134,7 @@ function plainOf(memory: Memory): Plain {
     searches: [...memory.searches],
     sweptAt: memory.sweptAt,
     baselineBytes: memory.baselineBytes,
+    hasLostRecords: memory.hasLostRecords,
   }
 }
 
@@ -162,6 +164,7 @@ function memoryOf(plain: Plain, columns: Omit<DocumentColumns, 'paths'>, paths: 
     searches: new Map(plain.searches),
     sweptAt: plain.sweptAt,
     baselineBytes: plain.baselineBytes,
+    hasLostRecords: plain.hasLostRecords,
   }
   for (const packed of plain.children) {
     memory.children.set(

@@ -21,8 +21,19 @@ import { absoluteOf, stampsPath } from './places.ts'
 import { normOf, parsedDocument, type TargetReading } from './read-target.ts'
 import { searchGone } from './search.ts'
 import { parseStampFile, stampsById } from './stamp-file.ts'
+import { readStampsFile } from './stamps-beside.ts'
 import { type SweepOutcome, sweep } from './sweep.ts'
-import type { Assessment, Edge, Entry, Hex12, LocatedProblem, Refreshed, RefreshOptions, RefreshScope } from './types.ts'
+import type {
+  Assessment,
+  Edge,
+  Entry,
+  Hex12,
+  JournalRecord,
+  LocatedProblem,
+  Refreshed,
+  RefreshOptions,
+  RefreshScope,
+} from './types.ts'
 import { createZones } from './zones.ts'
 
 /** Where an edge stands in a document, as of the last refresh. */
@@ -49,6 +60,8 @@ export interface Core {
   stampsInUse(): ReadonlySet<string>
   /** Ask git which of these edges had a stamp in the last commit; answers are remembered. @returns whether one had. */
   lookUpStamps(edges: readonly Edge[], since?: string): Promise<boolean>
+  /** Add to the journal; one that cannot be written is a degraded note until the next record is. */
+  record(records: readonly JournalRecord[]): Promise<void>
   /** The memory was changed by somebody else than a refresh: save it, and assess it anew unless states do not depend on it. */
   touch(keepsStates?: boolean): void
   save(): Promise<void>
@@ -71,7 +84,13 @@ export function createCore(deps: KeelDeps): Core {
   const { root, files, config, clock } = deps
   const header = cacheHeader(root, deps.version, config)
   const journal = createJournal(files, root, deps.mask)
-  const notes = createNotes(() => (journal.unreadable() === 0 ? [] : [`journal: ${journal.unreadable()} lines unreadable`]))
+  const notes = createNotes(() => [
+    ...(load().hasLostRecords ? ['journal not written'] : []),
+    ...journal.notes(),
+    ...(stampsWhy === null ? [] : [`stamps not read (${stampsWhy})`]),
+  ])
+  /** Why the stamps file that is there cannot be read. */
+  let stampsWhy: string | null = null
   /** Stamps of committed versions, by edge. */
   const committed = new Map<string, Hex12>()
   /** `<commit or nothing> <edge>`: what git was asked for already. */
@@ -142,7 +161,9 @@ export function createCore(deps: KeelDeps): Core {
   async function reassess(scope: RefreshScope, options: RefreshOptions): Promise<void> {
     const known = load()
     if (scope.kind === 'full') journal.latest()
-    outside = config.stamps === 'file' ? readStamps() : new Map()
+    const beside = config.stamps === 'file' ? readStampsFile(files, root) : null
+    stampsWhy = typeof beside === 'string' ? beside : null
+    outside = beside === null || typeof beside === 'string' ? new Map() : stampsById(parseStampFile(beside))
     if (scope.kind === 'full') for (const target of known.targets.values()) target.indexId = null
     evaluate()
     if (scope.kind === 'full') {
@@ -158,11 +179,6 @@ export function createCore(deps: KeelDeps): Core {
     }
     remember()
     hasAssessed = true
-  }
-
-  function readStamps(): ReadonlyMap<string, readonly Hex12[]> {
-    const bytes = readOrNull(files, `${root}/${stampsPath}`)
-    return bytes === null ? new Map() : stampsById(parseStampFile(bytes))
   }
 
   function evaluate(): void {
@@ -353,6 +369,14 @@ export function createCore(deps: KeelDeps): Core {
     current = { ...current, degraded: notes.list() }
   }
 
+  async function record(records: readonly JournalRecord[]): Promise<void> {
+    if (records.length === 0) return
+    const hasLost = (await journal.append(records)) < records.length
+    if (load().hasLostRecords !== hasLost) isDirty = true
+    load().hasLostRecords = hasLost
+    current = { ...current, degraded: notes.list() }
+  }
+
   const core: Core = {
     deps,
     journal,
@@ -365,6 +389,7 @@ export function createCore(deps: KeelDeps): Core {
     outside: () => outside,
     stampsInUse,
     lookUpStamps,
+    record,
     touch(keepsStates = false) {
       isDirty = true
       // The next refresh assesses anew, whatever it finds.

@@ -80,8 +80,7 @@ async function write(core: Core, proposals: readonly Proposal[], who: JournalRec
   }
   await core.refresh({ kind: 'files', paths: written })
   const records = [...applied].flatMap(([proposal, { before, index }]) => recordOf(core, proposal, before, index, who))
-  const kept = await core.journal.append(records)
-  core.notes.toggle('journal not written', kept < records.length)
+  await core.record(records)
   await core.save()
   return { proposals: proposals.map(one => ({ ...one, applied: applied.has(one) })), written, skipped, busy: false }
 }

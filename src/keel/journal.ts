@@ -18,11 +18,11 @@ const encoder = new TextEncoder()
 
 export interface Journal {
   /** What the file holds now; read again only when it is another one. */
-  read(): JournalReading
+  read(): Omit<JournalReading, 'degraded'>
   /** The latest record of each edge. */
   latest(): ReadonlyMap<string, JournalRecord>
-  /** Lines of the last reading that do not parse; does not read. */
-  unreadable(): number
+  /** What the last reading could not read, as degraded notes; does not read. */
+  notes(): readonly string[]
   /**
    * Add records in order, each with one write.
    *
@@ -34,12 +34,25 @@ export interface Journal {
 export function createJournal(files: Files, root: string, mask: (text: string) => string): Journal {
   const path = `${root}/${journalPath}`
   let held: { readonly identity: ReturnType<typeof identityOf>; readonly reading: Parsed } | undefined
+  let notes: readonly string[] = []
 
   function load(): Parsed {
+    const reading = loadNow()
+    const { why, unreadable } = reading
+    notes = [
+      ...(why === undefined ? [] : [`journal not read (${why})`]),
+      ...(unreadable === 0 ? [] : [`journal: ${unreadable} lines unreadable`]),
+    ]
+    return reading
+  }
+
+  function loadNow(): Parsed {
     const stat = lookAt(files, path)
-    if (stat === undefined) return { records: [], unreadable: 0, latest: new Map() }
+    if (stat === undefined) return nothingRead
+    if (stat === 'unreadable') return { ...nothingRead, why: 'its folder cannot be read' }
     if (held !== undefined && isSameFile(held.identity, stat)) return held.reading
-    const reading = parseJournal(readOrEmpty(files, path))
+    const bytes = readJournalFile(files, path)
+    const reading = typeof bytes === 'string' ? { ...nothingRead, why: bytes } : parseJournal(bytes)
     held = { identity: identityOf(stat), reading }
     return reading
   }
@@ -47,7 +60,7 @@ export function createJournal(files: Files, root: string, mask: (text: string) =
   return {
     read: () => ({ ...pick(load()), legacy: readLegacy(files, root) }),
     latest: () => load().latest,
-    unreadable: () => held?.reading.unreadable ?? 0,
+    notes: () => notes,
     async append(records) {
       let written = 0
       try {
@@ -76,7 +89,11 @@ interface Parsed {
   readonly records: readonly JournalRecord[]
   readonly unreadable: number
   readonly latest: ReadonlyMap<string, JournalRecord>
+  /** There is a file, and it cannot be read. */
+  readonly why?: string
 }
+
+const nothingRead: Parsed = { records: [], unreadable: 0, latest: new Map() }
 
 function pick({ records, unreadable }: Parsed): { readonly records: readonly JournalRecord[]; readonly unreadable: number } {
   return { records, unreadable }
@@ -157,11 +174,22 @@ function isTorn(files: Files, path: string): boolean {
   return bytes.length > 0 && bytes[bytes.length - 1] !== 0x0a
 }
 
-function lookAt(files: Files, path: string): ReturnType<Files['stat']> {
+function lookAt(files: Files, path: string): ReturnType<Files['stat']> | 'unreadable' {
   try {
     return files.stat(path)
   } catch {
-    return undefined // a folder that may not be looked into holds no journal for us
+    return 'unreadable' // a folder that may not be looked into
+  }
+}
+
+/** Its bytes, or why there are none. */
+function readJournalFile(files: Files, path: string): Uint8Array | string {
+  try {
+    return files.read(path)
+  } catch (error) {
+    if (!(error instanceof OutriggerError)) throw error
+    if (error.code === 'FILES_MISSING') return new Uint8Array(0)
+    return error.code === 'FILES_NOT_FILE' ? 'not a regular file' : 'no permission'
   }
 }
 

@@ -73,6 +73,8 @@ export interface Memory {
   /** `null`: never. */
   sweptAt: number | null
   baselineBytes: number | null
+  /** The last record of a review could not be written into the journal. */
+  hasLostRecords: boolean
   /** Worked out from the children, not kept; `null` when one of them changed. */
   uses: Uses | null
 }
@@ -102,6 +104,7 @@ export function emptyMemory(): Memory {
     searches: new Map(),
     sweptAt: null,
     baselineBytes: null,
+    hasLostRecords: false,
     uses: null,
   }
 }

@@ -2,13 +2,12 @@
 import { busy, leaseKey, leaseTimes } from './boundary.ts'
 import { parseChild } from './child.ts'
 import type { Core, Located } from './core.ts'
-import { readOrNull } from './history.ts'
 import { byBytes } from './impact.ts'
 import { sourceName } from './naming.ts'
 import { stampsPath } from './places.ts'
 import { type Rewritten, rewriteStamps } from './rewrite.ts'
 import { parseStampFile, stampsById } from './stamp-file.ts'
-import { writeStampFile } from './stamps-beside.ts'
+import { readStampsFile, writeStampFile } from './stamps-beside.ts'
 import type { BoundaryResult, Entry, Hex12, Stamped } from './types.ts'
 import { writeChild } from './write-child.ts'
 
@@ -49,7 +48,10 @@ async function toFile(core: Core, isDry: boolean): Promise<BoundaryResult> {
 }
 
 async function toDocuments(core: Core, isDry: boolean): Promise<BoundaryResult> {
-  const bytes = readOrNull(core.deps.files, `${core.deps.root}/${stampsPath}`)
+  const bytes = readStampsFile(core.deps.files, core.deps.root)
+  if (typeof bytes === 'string') {
+    return { stamped: [], written: [], skipped: [{ child: stampsPath, why: `it cannot be read (${bytes})` }], busy: false }
+  }
   const beside = bytes === null ? new Map<string, readonly Hex12[]>() : stampsById(parseStampFile(bytes))
   const moving = allLocated(core).filter(({ edge, entry, child }) => {
     return entry.stamp.kind === 'none' && beside.get(edge.id)?.length === 1 && !child.parsed.conflicted

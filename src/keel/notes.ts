@@ -3,7 +3,6 @@
 export type NoteHead =
   | 'cache rebuilt'
   | 'cache not written'
-  | 'journal not written'
   | 'baseline full'
   | 'status not written'
   | 'git unavailable'

@@ -70,7 +70,10 @@ export function createKeelProject(deps: KeelDeps): KeelProject {
     },
     applyFixes: (proposals, options) => applyFixes(core, proposals, options),
     moveStamps: (to, options) => moveStamps(core, to, options),
-    journal: () => core.journal.read(),
+    journal() {
+      const reading = core.journal.read()
+      return { ...reading, degraded: core.notes.list().filter(note => note.startsWith('journal')) }
+    },
     impact: path => impactOf(core.assessment().edges, path),
     changedSince,
     findFile,

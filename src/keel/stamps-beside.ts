@@ -1,7 +1,7 @@
 /** Stamps beside the documents: the stamps file written as a whole, only if it is still what was read. */
 import { OutriggerError } from '../errors.ts'
+import type { Files } from '../ports/files.ts'
 import type { Core } from './core.ts'
-import { readOrNull } from './history.ts'
 import { makeKeelFolder, stampsPath } from './places.ts'
 import { parseStampFile, printStampFile, type StampLine } from './stamp-file.ts'
 import type { Edge, Entry, Hex12 } from './types.ts'
@@ -10,6 +10,18 @@ export interface StampBeside {
   readonly edge: Pick<Edge, 'id' | 'child'>
   readonly entry: Pick<Entry, 'text'>
   readonly stamp: Hex12
+}
+
+/** The stamps file's bytes; `null` when there is none, else why it cannot be read. */
+export function readStampsFile(files: Files, root: string): Uint8Array | string | null {
+  const path = `${root}/${stampsPath}`
+  try {
+    return files.read(path)
+  } catch (error) {
+    if (!(error instanceof OutriggerError)) throw error
+    if (error.code === 'FILES_MISSING') return null
+    return error.code === 'FILES_NOT_FILE' ? 'not a regular file' : 'no permission'
+  }
 }
 
 /**
@@ -26,7 +38,9 @@ export async function writeStampFile(
   if (stamps.length === 0 && remove.size === 0) return null
   const { files, root } = core.deps
   const path = `${root}/${stampsPath}`
-  const before = readOrNull(files, path)
+  const before = readStampsFile(files, root)
+  // What cannot be read may hold stamps: nothing is put in its place.
+  if (typeof before === 'string') return `the stamps file cannot be read (${before})`
   const fresh = new Map(
     stamps.map(({ edge, entry, stamp }): [string, StampLine] => [
       edge.id,

@@ -308,6 +308,8 @@ export interface JournalReading {
   readonly legacy: readonly LegacyRecord[]
   /** Lines that do not parse. */
   readonly unreadable: number
+  /** Notes on the journal: a file that cannot be read, a record that could not be written. */
+  readonly degraded: readonly string[]
 }
 
 /** A file that derives from a path, directly (`depth` 1) or over the files of `via`. */

@@ -238,7 +238,7 @@ export class FakeKeel implements KeelProject {
   }
 
   journal(): ReturnType<KeelProject['journal']> {
-    return { records: [], legacy: [], unreadable: 0 }
+    return { records: [], legacy: [], unreadable: 0, degraded: [] }
   }
 
   impact(): readonly [] {

@@ -95,25 +95,27 @@ export function diffText({ edges }: DiffOutput): string {
   )
 }
 
-export function okText({ acked, skipped, written, recorded }: OkOutput): string {
+export function okText({ acked, skipped, written, recorded, degraded }: OkOutput): string {
   return lines([
     ...acked.map(one => `acknowledged: ${shown(one.child)} <- ${shown(one.source)} (${one.old ?? 'no stamp'} → ${one.new})`),
     ...(recorded === true ? ['The stamp is written when this turn ends, if the source is still the same then.'] : []),
     ...(acked.length === 0 ? ['Nothing to acknowledge.'] : []),
     ...skipped.map(one => `left alone: ${shown(one.child)} <- ${shown(one.source)}: ${one.why}`),
     ...(written.length > 0 ? [`written: ${written.map(shown).join(', ')}`] : []),
+    ...degraded.map(note => `degraded: ${note}`),
   ])
 }
 
-export function stampText({ stamped, written, skipped, dryRun }: StampOutput): string {
+export function stampText({ stamped, written, skipped, dryRun, degraded }: StampOutput): string {
   const verb = dryRun === true ? 'would stamp' : 'stamped'
-  if (stamped.length === 0 && skipped.length === 0) return 'Nothing to stamp.'
   return lines([
+    ...(stamped.length === 0 && skipped.length === 0 ? ['Nothing to stamp.'] : []),
     ...stamped.map(
       one => `${verb}: ${shown(one.child)} <- ${shown(one.source)} @${one.new}${one.kind === 'stamp' ? '' : ` (${one.kind})`}`,
     ),
     ...skipped.map(one => `skipped: ${shown(one.child)}: ${one.why}`),
     ...(written.length > 0 ? [`${count(written.length, 'document')} written`] : []),
+    ...degraded.map(note => `degraded: ${note}`),
   ])
 }
 
@@ -126,7 +128,7 @@ export function scanText({ children, sources, found, gone, pending, suspects, de
   ])
 }
 
-export function fixText({ proposals, written, skipped, stamped }: FixOutput): string {
+export function fixText({ proposals, written, skipped, stamped, dryRun, degraded }: FixOutput): string {
   const open = proposals.some(proposal => !proposal.applied)
   const basis = { content: 'same content', git: 'renamed in git', similar: 'similar' } as const
   return lines([
@@ -134,12 +136,14 @@ export function fixText({ proposals, written, skipped, stamped }: FixOutput): st
       one =>
         `${one.applied ? 'fixed' : 'proposed'}: ${shown(one.child)}: ${shown(one.from)} → ${shown(one.to)} (${one.reason}; ${basis[one.basis]}${one.basis === 'similar' ? ` ${one.score.toFixed(2)}` : ''})`,
     ),
-    ...(stamped ?? []).map(one => `moved: ${shown(one.child)} <- ${shown(one.source)} @${one.new}`),
+    ...(stamped ?? []).map(one => `${dryRun === true ? 'would move' : 'moved'}: ${shown(one.child)} <- ${shown(one.source)} @${one.new}`),
     ...(skipped ?? []).map(one => `skipped: ${shown(one.child)}: ${one.why}`),
     ...(written !== undefined && written.length > 0 ? [`${count(written.length, 'document')} written`] : []),
     ...(proposals.length === 0 && stamped === undefined ? ['Nothing to fix.'] : []),
     ...(stamped !== undefined && stamped.length === 0 ? ['No stamp to move.'] : []),
     ...(open ? ['To make these changes: outrigger keel fix --apply'] : []),
+    ...(dryRun === true && stamped !== undefined && stamped.length > 0 ? ['To move them: the same with --apply'] : []),
+    ...degraded.map(note => `degraded: ${note}`),
   ])
 }
 
@@ -171,7 +175,7 @@ export function anchorsText({ file, language, anchors }: AnchorsOutput): string 
   )
 }
 
-export function logText({ records, unreadable }: LogOutput): string {
+export function logText({ records, degraded }: LogOutput): string {
   return lines([
     ...records.map(record => {
       if ('legacy' in record) return `${record.at ?? 'earlier'}  legacy  ${shown(record.text)}`
@@ -180,7 +184,7 @@ export function logText({ records, unreadable }: LogOutput): string {
       return `${record.at}  ${record.kind.padEnd(7)}  ${shown(record.child)} <- ${shown(record.source)}  ${record.old ?? '-'} → ${record.new ?? '-'}  by ${who}${reason}`
     }),
     ...(records.length === 0 ? ['No reviews recorded.'] : []),
-    ...(unreadable > 0 ? [`${count(unreadable, 'line')} of the journal cannot be read`] : []),
+    ...degraded.map(note => `degraded: ${note}`),
   ])
 }
 

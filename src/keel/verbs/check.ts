@@ -152,7 +152,7 @@ async function check(keel: KeelProject, deps: KeelDeps, given: CheckInput, calle
   const degraded = keel.assessment().degraded
   const chained = edges.filter(edge => edge.chain.length > 0)
   const isBehind = suspects.length > 0 || problems.some(problem => problem.level === 'error')
-  const isUnsure = unverified.length > 0 || degraded.some(note => note.startsWith('sweep incomplete'))
+  const isUnsure = unverified.length > 0 || degraded.some(isUnsureNote)
   const isStrict = given.strict ?? keel.config.check.strict
   const isChained = given.chain ?? keel.config.check.chain
   const fails = isBehind || (isStrict && (pending.length > 0 || isUnsure)) || (isChained && chained.length > 0)
@@ -180,6 +180,11 @@ async function check(keel: KeelProject, deps: KeelDeps, given: CheckInput, calle
     ...(wantsAll && { edges: merged(assessment.edges, listed) }),
     ...(given.format === 'sarif' && { places: await placesOf(keel, deps, [...suspects, ...unverified]) }),
   }
+}
+
+/** Notes after which nothing may look checked. */
+function isUnsureNote(note: string): boolean {
+  return note.startsWith('sweep incomplete') || note.startsWith('stamps not read')
 }
 
 function isPending(edge: Edge): boolean {

@@ -19,15 +19,21 @@ export interface FixOutput extends Answer {
   readonly proposals: FixResult['proposals']
   readonly written?: readonly string[]
   readonly skipped?: FixResult['skipped']
-  /** With `stamps`: those that were moved. */
+  /** With `stamps`: those that were moved, or with `dryRun` those that would be. */
   readonly stamped?: BoundaryResult['stamped']
+  readonly dryRun?: true
+  readonly degraded: readonly string[]
 }
 
 const input = {
   type: 'object',
   properties: {
     paths: pathsField,
-    apply: { type: 'boolean', description: 'rewrite the references; their stamps stay', default: false },
+    apply: {
+      type: 'boolean',
+      description: 'do it: rewrite the references, whose stamps stay, or move the stamps; without it nothing is written',
+      default: false,
+    },
     only: {
       type: 'string',
       description: 'only what was found this way: by content, by a rename in git, by likeness',
@@ -35,7 +41,7 @@ const input = {
     },
     stamps: {
       type: 'string',
-      description: 'move every stamp into the documents or into the stamps file',
+      description: 'move every stamp into the documents or into the stamps file; without --apply it only says which',
       enum: ['inline', 'file'],
     },
   },
@@ -56,11 +62,18 @@ export function fixOperation(verbs: KeelVerbs): Operation<FixInput, FixOutput> {
     decode: decoder<FixInput>(input),
     run: (given, caller) => inTurn(verbs, (keel, deps) => fix(keel, deps, given, caller)),
     render: fixText,
-    exitCode: output => (output.proposals.some(proposal => !proposal.applied) ? 1 : 0),
+    exitCode: isLeft,
     wrote: ({ written = [] }) =>
       written.length === 0 ? undefined : { what: 'fixed', text: `rewrote references or stamps in ${names(written, 3)}` },
-    examples: ['outrigger keel fix', 'outrigger keel fix docs --apply --only content'],
+    examples: ['outrigger keel fix docs --apply --only content', 'outrigger keel fix --stamps file --apply'],
   }
+}
+
+/** 1: something could be put right or moved, and was not. */
+function isLeft({ proposals, stamped = [], skipped = [], dryRun }: FixOutput): 0 | 1 {
+  const isOpen = proposals.some(proposal => !proposal.applied)
+  const isUnmoved = dryRun === true && stamped.length > 0
+  return isOpen || isUnmoved || skipped.length > 0 ? 1 : 0
 }
 
 async function fix(keel: KeelProject, deps: KeelDeps, given: FixInput, caller: Caller): Promise<FixOutput> {
@@ -72,11 +85,13 @@ async function fix(keel: KeelProject, deps: KeelDeps, given: FixInput, caller: C
     ...(given.only !== undefined && { only: given.only }),
   })
   if (given.apply !== true || proposals.length === 0) {
-    return { on: isOn(keel), proposals: proposals.map(proposal => ({ ...proposal, applied: false })) }
+    const { degraded } = keel.assessment()
+    return { on: isOn(keel), proposals: proposals.map(proposal => ({ ...proposal, applied: false })), degraded }
   }
   const result = await keel.applyFixes(proposals, { who: await whoOf(caller, deps), onBusy: 'refuse' })
   await keel.save()
-  return { on: isOn(keel), proposals: result.proposals, written: result.written, skipped: result.skipped }
+  const { proposals: done, written, skipped } = result
+  return { on: isOn(keel), proposals: done, written, skipped, degraded: keel.assessment().degraded }
 }
 
 async function moveStamps(keel: KeelProject, given: FixInput, to: 'inline' | 'file'): Promise<FixOutput> {
@@ -86,7 +101,9 @@ async function moveStamps(keel: KeelProject, given: FixInput, to: 'inline' | 'fi
       hint: 'leave PATH and --only out',
     })
   }
-  const { stamped, written, skipped } = await keel.moveStamps(to, { onBusy: 'refuse' })
+  const isDry = given.apply !== true
+  const { stamped, written, skipped } = await keel.moveStamps(to, { onBusy: 'refuse', dryRun: isDry })
   await keel.save()
-  return { on: isOn(keel), proposals: [], written, skipped, stamped }
+  const { degraded } = keel.assessment()
+  return { on: isOn(keel), proposals: [], written, skipped, stamped, degraded, ...(isDry && { dryRun: true as const }) }
 }

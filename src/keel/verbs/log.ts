@@ -16,6 +16,7 @@ export interface LogOutput extends Answer {
   /** Oldest first; rows of an older tool's journal stand first. */
   readonly records: readonly (JournalRecord | LegacyRecord)[]
   readonly unreadable: number
+  readonly degraded: readonly string[]
 }
 
 const input = {
@@ -47,14 +48,14 @@ export function logOperation(verbs: KeelVerbs): Operation<LogInput, LogOutput> {
 }
 
 async function log(keel: KeelProject, deps: KeelDeps, given: LogInput, caller: Caller): Promise<LogOutput> {
-  const { records, legacy, unreadable } = keel.journal()
+  const { records, legacy, unreadable, degraded } = keel.journal()
   const path = given.path === undefined ? undefined : projectPath(given.path, keel, deps, caller)
   const since = given.since === undefined ? undefined : timeOf(given.since, deps.clock.now())
   const isWanted = (record: JournalRecord | LegacyRecord): boolean =>
     (path === undefined || isAbout(record, path)) &&
     (since === undefined || (record.at !== null && Date.parse(record.at) >= since)) &&
     (given.kind === undefined || ('kind' in record && record.kind === given.kind))
-  return { on: isOn(keel), records: [...legacy, ...records].filter(isWanted), unreadable }
+  return { on: isOn(keel), records: [...legacy, ...records].filter(isWanted), unreadable, degraded }
 }
 
 function isAbout({ child, source }: JournalRecord | LegacyRecord, path: string): boolean {

@@ -40,6 +40,7 @@ export interface OkOutput extends Answer {
     readonly why: string
   }[]
   readonly written: readonly string[]
+  readonly degraded: readonly string[]
   /** In a session: the stamps are written when the turn ends. */
   readonly recorded?: true
 }
@@ -106,7 +107,9 @@ async function acknowledge(keel: KeelProject, deps: KeelDeps, given: OkInput, ca
     given.all === true,
   )
   const skips = skipped.map(({ edge, why }) => skip(edge, why))
-  if (chosen.length === 0) return { on: isOn(keel), acked: [], skipped: skips, written: [] }
+  if (chosen.length === 0) {
+    return { on: isOn(keel), acked: [], skipped: skips, written: [], degraded: keel.assessment().degraded }
+  }
   refuseConflicted(keel, deps, child)
   const who = await whoOf(caller, deps, given.who)
   if (who.kind === 'agent' && isPersonOnly(keel.config, child)) throw needsPerson(child)
@@ -122,7 +125,8 @@ async function acknowledge(keel: KeelProject, deps: KeelDeps, given: OkInput, ca
   }))
   if (caller.session !== undefined && (caller.door === 'dsh' || caller.door === 'claude-code')) {
     await recordAcks(await deps.store(), caller.session, acks)
-    return { on: isOn(keel), acked, skipped: skips, written: [], recorded: true }
+    const { degraded } = keel.assessment()
+    return { on: isOn(keel), acked, skipped: skips, written: [], degraded, recorded: true }
   }
   const result = await keel.boundary({
     paths: [child],
@@ -144,6 +148,7 @@ async function acknowledge(keel: KeelProject, deps: KeelDeps, given: OkInput, ca
       ...chosen.filter(edge => !stamped.has(edge.id)).map(edge => skip(edge, why ?? 'its source moved meanwhile')),
     ],
     written: result.written,
+    degraded: keel.assessment().degraded,
   }
 }
 

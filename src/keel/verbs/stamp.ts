@@ -25,6 +25,7 @@ export interface StampInput {
 
 export interface StampOutput extends Answer, Pick<BoundaryResult, 'stamped' | 'written' | 'skipped'> {
   readonly dryRun?: true
+  readonly degraded: readonly string[]
 }
 
 const stampInput = {
@@ -62,7 +63,8 @@ async function stamp(keel: KeelProject, deps: KeelDeps, given: StampInput, calle
     byAgent: who.kind === 'agent',
   })
   await keel.save()
-  return { on: isOn(keel), stamped, written: isDry ? [] : written, skipped, ...(isDry && { dryRun: true }) }
+  const { degraded } = keel.assessment()
+  return { on: isOn(keel), stamped, written: isDry ? [] : written, skipped, degraded, ...(isDry && { dryRun: true }) }
 }
 
 export interface ScanOutput extends Answer {
