@@ -1,5 +1,5 @@
 /** What was thrown, described without running any code of it: own and inherited data properties only, no getters, no proxies. */
-import type { MappedStack } from '../compile/frames.ts'
+import { type MappedStack, readableMessage } from '../compile/frames.ts'
 import type { Captured } from './captured.ts'
 import type { Failure } from './protocol.ts'
 
@@ -40,7 +40,7 @@ export function describeFailure(thrown: unknown, { mapStack, preview }: FailureR
   return {
     ...(typeof code === 'string' && /^OUT-[A-Z]\d{3}$/.test(code) && { code }),
     name: nameOf(object),
-    message: clip(dataOf(object, 'message') as string),
+    message: readableMessage(clip(dataOf(object, 'message') as string)),
     ...place,
     ...(causes.length > 0 && { causes }),
     ...(typeof toolName === 'string' &&
@@ -80,7 +80,8 @@ function causesOf(error: object, preview: (value: unknown) => string): string[] 
     seen.add(value)
     const isObject = typeof value === 'object' && value !== null && !captured.modules.util.types.isProxy(value)
     const message = isObject ? dataOf(value, 'message') : undefined
-    causes.push(clip(typeof message === 'string' ? `${nameOf(value as object)}: ${message}` : preview(value), 1_000))
+    const text = typeof message === 'string' ? `${nameOf(value as object)}: ${message}` : preview(value)
+    causes.push(readableMessage(clip(text, 1_000)))
     if (isObject) walk(value)
   }
   const walk = (object: object): void => {

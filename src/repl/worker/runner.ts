@@ -1,9 +1,10 @@
 /** Runs one cell at a time: compile, link, run, and say how it ended. */
 import { compile } from '../compile/compile.ts'
+import { rejectSyntaxError } from '../compile/diagnose.ts'
 import { mapStack } from '../compile/frames.ts'
 import { linkSource } from '../compile/link.ts'
 import { platformNamesOf } from '../compile/names.ts'
-import type { CompileRequest, Program } from '../compile/program.ts'
+import type { CompileRequest, Program, Rejection } from '../compile/program.ts'
 import { createSessionNames } from '../compile/session-names.ts'
 import type { Calls } from './calls.ts'
 import type { Captured } from './captured.ts'
@@ -108,18 +109,32 @@ export function createRunner({ channel, calls, modules, values, references, boot
       now.phase = 'link'
       if (program.imports.length > 0 && !(await link(program, now))) return
       if (now.isOver) return
-      const script = new Script(program.code, {
-        filename: program.fileName,
-        columnOffset: program.columnOffset,
-        importModuleDynamically: captured.mainLoader as never,
-      })
+      const script = scriptOf(program)
+      if ('rejection' in script) return finish(now, { outcome: 'rejected', rejection: script.rejection })
       const body = Reflect.apply(runInThisContext, script, [{ displayErrors: false }]) as (helpers: unknown) => unknown
       now.compileMs = captured.now() - began
       now.phase = 'run'
       start(now, body, names.helpers(program))
     } catch (error) {
-      // A syntax error that only V8 sees.
       finish(now, { outcome: now.phase === 'run' ? 'threw' : 'rejected', failure: describe(error, message.cell) })
+    }
+  }
+
+  /** V8 refuses some that the parser accepts, such as a regular expression. */
+  function scriptOf(program: Program): InstanceType<typeof Script> | { readonly rejection: Rejection } {
+    try {
+      return new Script(program.code, {
+        filename: program.fileName,
+        columnOffset: program.columnOffset,
+        importModuleDynamically: captured.mainLoader as never,
+      })
+    } catch (error) {
+      const { name, message } = describe(error, program.cell)
+      if (name === 'RangeError') return { rejection: rejectSyntaxError(program, { message: 'The code is nested too deeply.' }) }
+      if (name !== 'SyntaxError') throw error
+      // The platform puts the place before the stack.
+      const stack = realm.readStack(error as object)
+      return { rejection: rejectSyntaxError(program, { message, ...(typeof stack === 'string' && { stack }) }) }
     }
   }
 
