@@ -159,23 +159,52 @@ function withoutBom(bytes: Uint8Array): Uint8Array {
   return hasBom(bytes) ? bytes.subarray(3) : bytes
 }
 
+interface Item {
+  readonly span: Span
+  readonly text: string
+}
+
+/** The items of a document in their order, made once: a document with a section for each of its sources is asked once a section. */
+const itemsByDocument = new WeakMap<ParsedChild, readonly Item[]>()
+
+function itemsOf(parsed: ParsedChild): readonly Item[] {
+  const known = itemsByDocument.get(parsed)
+  if (known !== undefined) return known
+  const items = parsed.entries
+    .flatMap((entry): Item[] => [{ span: entry.span, text: entry.spanText ?? entry.text }, ...entry.repeats])
+    .filter(({ span }) => span.end > span.start)
+    .sort((a, b) => a.span.start - b.span.start)
+  itemsByDocument.set(parsed, items)
+  return items
+}
+
+/** Index of the first item that starts at or behind `offset`. */
+function firstFrom(items: readonly Item[], offset: number): number {
+  let low = 0
+  let high = items.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (items[middle]!.span.start < offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** Every declared item inside the slice, repeats included, by its text without stamp. */
 function withoutStamps(slice: Uint8Array, offset: number, parsed: ParsedChild | null): Uint8Array {
   if (parsed === null || parsed.conflicted || parsed.entries.length === 0) return slice
   const end = offset + slice.length
-  const items = parsed.entries
-    .flatMap(entry => [{ span: entry.span, text: entry.spanText ?? entry.text }, ...entry.repeats])
-    .filter(({ span }) => span.start >= offset && span.end <= end && span.end > span.start)
-    .sort((a, b) => a.span.start - b.span.start)
-  if (items.length === 0) return slice
+  const items = itemsOf(parsed)
   const parts: Uint8Array[] = []
   let at = offset
-  for (const { span, text } of items) {
+  for (let index = firstFrom(items, offset); index < items.length && items[index]!.span.start < end; index++) {
+    const { span, text } = items[index]!
     // Two aliases of one anchored list have the same spans.
-    if (span.start < at) continue
+    if (span.start < at || span.end > end) continue
     parts.push(slice.subarray(at - offset, span.start - offset), Buffer.from(text, 'utf8'))
     at = span.end
   }
+  if (parts.length === 0) return slice
   parts.push(slice.subarray(at - offset))
   return concat(parts)
 }

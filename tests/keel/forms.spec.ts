@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseChild } from '../../src/keel/child.ts'
 import {
   accepts,
   blobId,
@@ -251,5 +252,18 @@ describe('long content', () => {
     const ids: Hex12 = sliceIds(bytes, whole(bytes), text).norm
     expect(ids).toHaveLength(12)
     expect(performance.now() - startedAt).toBeLessThan(20_000)
+  })
+  it('with a section for each of many sources is normalised section by section in linear time', () => {
+    const sections = 30_000
+    const file = bytesOf(
+      Array.from({ length: sections }, (_, n) => `## H${n}\n<!-- sources: s.md#A @123456789012 -->\n\n`).join(''),
+    )
+    const parsed = parseChild(file)
+    const startedAt = performance.now()
+    for (const { scope } of parsed.entries) {
+      if (scope.type === 'section') expect(normalize(file, scope.span, { path: 'a.md', parsed }).length).toBeLessThan(60)
+    }
+    expect(parsed.entries).toHaveLength(sections)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })
