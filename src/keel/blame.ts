@@ -21,5 +21,7 @@ export async function blameOf(query: HistoryQuery): Promise<Blame | null> {
 }
 
 function commitOf({ commit, author, date, subject }: { commit: string; author: string; date: string; subject: string }): Blame {
-  return { commit: commit.slice(0, 12), author, date, subject }
+  // Git gives the author's own offset; a damaged commit may have no time.
+  const at = new Date(date)
+  return { commit: commit.slice(0, 12), author, date: Number.isNaN(at.getTime()) ? date : at.toISOString(), subject }
 }

@@ -21,6 +21,7 @@ import {
   pathsField,
   projectPath,
   refreshOptions,
+  unknownFile,
 } from './shared.ts'
 
 export interface CheckInput {
@@ -142,6 +143,7 @@ async function check(keel: KeelProject, deps: KeelDeps, given: CheckInput, calle
     { ...refreshOptions(caller, keel, given.budget), ...(since !== undefined && { since: since.commit }) },
   )
   await keel.save()
+  for (const typed of given.paths ?? []) refuseUnknown(typed, keel, deps, caller)
   const range = rangeOf(keel, deps, given, caller, since?.paths)
   const edges = range.edges(assessment.edges)
   const problems = assessment.problems.filter(problem => range.has(problem.file))
@@ -180,6 +182,13 @@ async function check(keel: KeelProject, deps: KeelDeps, given: CheckInput, calle
     ...(wantsAll && { edges: merged(assessment.edges, listed) }),
     ...(given.format === 'sarif' && { places: await placesOf(keel, deps, [...suspects, ...unverified]) }),
   }
+}
+
+/** A path given by hand that names nothing there and nothing that any edge knows is a slip. */
+function refuseUnknown(typed: string, keel: KeelProject, deps: KeelDeps, caller: Caller): void {
+  const path = projectPath(typed, keel, deps, caller)
+  const isThere = path === '' || deps.files.lstat(absolutePath(keel, path)) !== undefined
+  if (!isThere && edgesBelow(keel.assessment().edges, [path]).length === 0) throw unknownFile(typed)
 }
 
 /** Notes after which nothing may look checked. */

@@ -100,6 +100,7 @@ async function acknowledge(keel: KeelProject, deps: KeelDeps, given: OkInput, ca
   const { edges } = await sweep(keel, caller)
   const typed = projectPath(given.child, keel, deps, caller)
   const child = edges.some(edge => edge.child === typed) ? typed : (keel.findFile(given.child) ?? typed)
+  if (edges.some(edge => edge.child === child)) refuseConflicted(keel, deps, child)
   const { acks: chosen, skipped } = chooseEdges(
     child,
     edges.filter(edge => edge.child === child),
@@ -110,7 +111,6 @@ async function acknowledge(keel: KeelProject, deps: KeelDeps, given: OkInput, ca
   if (chosen.length === 0) {
     return { on: isOn(keel), acked: [], skipped: skips, written: [], degraded: keel.assessment().degraded }
   }
-  refuseConflicted(keel, deps, child)
   const who = await whoOf(caller, deps, given.who)
   if (who.kind === 'agent' && isPersonOnly(keel.config, child)) throw needsPerson(child)
   const reason = reasonFor(chosen, given)
