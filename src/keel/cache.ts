@@ -17,7 +17,7 @@ import type { Hex12, KeelConfig, SuspectKey } from './types.ts'
 import type { LocalZones } from './zones.ts'
 
 /** Raised whenever the body reads otherwise. */
-const format = 3
+const format = 4
 
 /** What a body depends on beside the files: another header is another cache. */
 export function cacheHeader(root: string, version: string, config: KeelConfig): string {
@@ -120,6 +120,7 @@ interface Plain {
   readonly sweptAt: number | null
   readonly baselineBytes: number | null
   readonly hasLostRecords: boolean
+  readonly moved: readonly (readonly [string, number])[]
 }
 
 function plainOf(memory: Memory): Plain {
@@ -135,6 +136,7 @@ function plainOf(memory: Memory): Plain {
     sweptAt: memory.sweptAt,
     baselineBytes: memory.baselineBytes,
     hasLostRecords: memory.hasLostRecords,
+    moved: [...memory.moved],
   }
 }
 
@@ -165,6 +167,7 @@ function memoryOf(plain: Plain, columns: Omit<DocumentColumns, 'paths'>, paths: 
     sweptAt: plain.sweptAt,
     baselineBytes: plain.baselineBytes,
     hasLostRecords: plain.hasLostRecords,
+    moved: new Map(plain.moved),
   }
   for (const packed of plain.children) {
     memory.children.set(

@@ -130,6 +130,7 @@ export function createCore(deps: KeelDeps): Core {
     const copies = createCopies(scope.kind === 'full')
     const outcome = await sweep({ root, files, config }, known, scope, pace, options, { onTarget: copies.take })
     known.sweptAt = clock.now()
+    noteMoves(known.moved, outcome.movedTargets, known.sweptAt)
     notes.sweep(outcome.notes, scope.kind === 'files')
     if (outcome.isChanged) isDirty = true
     const isAffected = outcome.isChanged || outcome.stale.size > 0 || stale.size > 0
@@ -398,6 +399,24 @@ export function createCore(deps: KeelDeps): Core {
     save,
   }
   return core
+}
+
+/** Longer than any session waits for its next event. */
+const movesKeptMs = 14 * 86_400_000
+
+/** One number for all moves of a look, above every number before. */
+function noteMoves(moved: Map<string, number>, targets: readonly string[], now: number): void {
+  if (targets.length === 0) return
+  const at = Math.max(now, lastMove(moved) + 1)
+  for (const [path, before] of moved) if (before < at - movesKeptMs) moved.delete(path)
+  for (const path of targets) moved.set(path, at)
+}
+
+/** The number of the latest move; 0 without one. */
+export function lastMove(moved: ReadonlyMap<string, number>): number {
+  let last = 0
+  for (const at of moved.values()) if (at > last) last = at
+  return last
 }
 
 /** A look at a few files tells nothing of the others. */

@@ -75,6 +75,8 @@ export interface Memory {
   baselineBytes: number | null
   /** The last record of a review could not be written into the journal. */
   hasLostRecords: boolean
+  /** When each target was last noticed to have moved: a number that only rises, near the time in ms. Sessions compare it with their own last look. */
+  readonly moved: Map<string, number>
   /** Worked out from the children, not kept; `null` when one of them changed. */
   uses: Uses | null
 }
@@ -105,6 +107,7 @@ export function emptyMemory(): Memory {
     sweptAt: null,
     baselineBytes: null,
     hasLostRecords: false,
+    moved: new Map(),
     uses: null,
   }
 }

@@ -3,7 +3,7 @@ import { OutriggerError } from '../errors.ts'
 import { blameOf } from './blame.ts'
 import { runBoundary } from './boundary.ts'
 import { createClaims } from './claims.ts'
-import { createCore } from './core.ts'
+import { createCore, lastMove } from './core.ts'
 import type { KeelDeps } from './deps.ts'
 import { diffOf } from './edge-diff.ts'
 import { applyFixes, proposeFixes } from './fix.ts'
@@ -73,6 +73,11 @@ export function createKeelProject(deps: KeelDeps): KeelProject {
     journal() {
       const reading = core.journal.read()
       return { ...reading, degraded: core.notes.list().filter(note => note.startsWith('journal')) }
+    },
+    movedSince(mark) {
+      const { moved } = core.memory()
+      const targets = [...moved].filter(([, at]) => at > mark).map(([path]) => path)
+      return { targets: targets.sort(byBytes), mark: lastMove(moved) }
     },
     impact: path => impactOf(core.assessment().edges, path),
     changedSince,

@@ -53,6 +53,8 @@ export interface KeelState {
   /** Scope ids of the suspect edges at the session's last look. */
   readonly scopes: ReadonlyMap<string, Hex12>
   readonly loose: Loose
+  /** The project's mark at the session's last look at everything known: what moved after it is news to this session. */
+  readonly mark: number
   /** Edges whose document was edited as their review, by edge id. */
   readonly reviewed: ReadonlyMap<string, Ack>
   /** Documents stamped and not yet told. */
@@ -79,12 +81,20 @@ export const noState: KeelState = {
   seen: new Map(),
   scopes: new Map(),
   loose: noLoose,
+  mark: 0,
   reviewed: new Map(),
   stamped: [],
   counted: [],
   said: new Map(),
   resolved: new Set(),
   hadChildren: false,
+}
+
+/** It counted turns of a project without documents and knows nothing else. */
+export function isForgettable(state: KeelState): boolean {
+  const { told, held, reminded, seen, scopes, loose, reviewed, stamped, counted, said, resolved } = state
+  const sizes = [told, held, reminded, seen, scopes, loose.targets, loose.scopes, reviewed, said, resolved].map(one => one.size)
+  return !state.hadChildren && [...sizes, stamped.length, counted.length].every(size => size === 0)
 }
 
 /** A turn begins: what is live now is its base; hold and toast are unused. What was said in the last turn arrived. */
@@ -188,6 +198,7 @@ export function encodeState(state: KeelState): Json {
     seen: [...state.seen].map(pair => [...pair]),
     scopes: [...state.scopes].map(pair => [...pair]),
     loose: { targets: [...state.loose.targets], scopes: [...state.loose.scopes].map(pair => [...pair]) },
+    mark: state.mark,
     reviewed: [...state.reviewed.values()] as unknown as Json,
     stamped: state.stamped,
     counted: state.counted as unknown as Json,
@@ -221,6 +232,7 @@ export function decodeState(json: Json): KeelState {
     seen: new Map(pairs(fields, 'seen')),
     scopes: new Map(pairs(fields, 'scopes')),
     loose: decodeLoose(fields['loose']),
+    mark: typeof fields['mark'] === 'number' ? fields['mark'] : 0,
     reviewed: new Map(acks.map(ack => [asText(ack.edge, 'reviewed.edge'), ack])),
     stamped: texts(fields, 'stamped'),
     counted: list(fields, 'counted').map(one => asRecord(one, 'counted') as unknown as Counted),

@@ -452,6 +452,11 @@ export interface KeelProject {
     options: { readonly onBusy: 'refuse' | 'leave'; readonly dryRun?: boolean },
   ): Promise<BoundaryResult>
   journal(): JournalReading
+  /**
+   * Targets that were noticed to move after `mark`, whoever looked first, and the mark of now. Marks of
+   * one project only rise, over processes too.
+   */
+  movedSince(mark: number): { readonly targets: readonly string[]; readonly mark: number }
   /** All files that derive from a path, nearest first, then by path. */
   impact(path: string): readonly Impact[]
   /** Children and targets that differ between the merge base of `rev` and the work tree, untracked ones included. Throws `KEEL_NO_GIT`, `KEEL_BAD_REV`. */

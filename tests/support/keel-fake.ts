@@ -63,6 +63,8 @@ export class FakeKeel implements KeelProject {
   private declared: Declared[] = []
   private seenFiles = new Map<string, Hex12>()
   private seenTexts = new Map<string, Hex12>()
+  /** Targets in the order in which their moves were noticed. */
+  private readonly moves: string[] = []
   private seenDeclared: Declared[] = []
 
   constructor(config: Partial<KeelConfig> = {}) {
@@ -136,6 +138,7 @@ export class FakeKeel implements KeelProject {
     }
     this.seenDeclared = this.declared.filter(one => covers(one.child) || this.seenDeclared.includes(one)).map(one => ({ ...one }))
     this.declared = this.declared.map(one => this.seenDeclared.find(seen => same(seen, one)) ?? one)
+    for (const path of movedTargets) this.moves.push(path)
     const assessment = this.assessment()
     const moved = assessment.edges.filter(edge => movedChildren.includes(edge.child))
     return {
@@ -146,6 +149,10 @@ export class FakeKeel implements KeelProject {
       gone: [],
       movedScopes: moved.map(edge => ({ edge: edge.id, before: oldScopes.get(edge.id) ?? null, after: this.scopeId(edge.id) })),
     }
+  }
+
+  movedSince(mark: number): { targets: readonly string[]; mark: number } {
+    return { targets: [...new Set(this.moves.slice(mark))].sort(), mark: this.moves.length }
   }
 
   assessment(): Assessment {

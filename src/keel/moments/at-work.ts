@@ -17,7 +17,7 @@ export async function toolFinished(moment: Moment, event: ToolFinished): Promise
   if (!mayHaveWritten) return rememberRead(moment, event.read ?? [])
   const refreshes: Refreshed[] = []
   if (written.length > 0) refreshes.push(await moment.keel.refresh({ kind: 'files', paths: written }, moment.budget))
-  if (!isNamed) refreshes.push(await moment.keel.refresh({ kind: 'known' }, moment.budget))
+  if (!isNamed) refreshes.push(await moment.refreshKnown())
   if (await moment.hasNoChildren()) return
   rememberRead(moment, [...(event.read ?? []), ...written])
   const change = refreshes.reduce(gather, moment.state.loose)

@@ -10,6 +10,7 @@ import { leastRoom, type Moment } from './moment.ts'
 
 export async function started(moment: Moment): Promise<void> {
   await moment.keel.refresh({ kind: 'full', searchMoves: true }, moment.budget)
+  moment.state = { ...moment.state, mark: moment.keel.movedSince(0).mark }
   if (await moment.hasNoChildren()) return
   await moment.boundary()
   await moment.markLive()
@@ -24,7 +25,7 @@ export async function started(moment: Moment): Promise<void> {
 }
 
 export async function compacted(moment: Moment): Promise<void> {
-  await moment.keel.refresh({ kind: 'known' }, moment.budget)
+  await moment.refreshKnown()
   if (await moment.hasNoChildren()) return
   moment.state = forgetTold(moment.state)
   sayStart(moment, await moment.look())
@@ -60,7 +61,7 @@ export async function turnStarted(moment: Moment, event: EventOf<'turn-started'>
 
 /** @param opens - the turn that opens; `null`: more words in an open turn. */
 async function prompt(moment: Moment, opens: OpenTurn | null): Promise<void> {
-  await moment.keel.refresh({ kind: 'known' }, moment.budget)
+  await moment.refreshKnown()
   if (await moment.hasNoChildren()) {
     if (opens !== null) moment.state = openTurn(moment.state, opens, [])
     return

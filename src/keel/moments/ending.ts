@@ -11,7 +11,7 @@ import { leastRoom, type Moment } from './moment.ts'
 /** The agent would stop now. */
 export async function ending(moment: Moment, event: EventOf<'turn-ending'>): Promise<void> {
   moment.state = settleTurn(moment.state)
-  await moment.keel.refresh({ kind: 'known' }, moment.budget)
+  await moment.refreshKnown()
   if (await moment.hasNoChildren()) return
   const stamped = await moment.boundary()
   const look = await moment.look()
@@ -66,6 +66,6 @@ function toast(moment: Moment, look: Look, made: readonly Edge[], stamped: reado
 export async function turnEnded(moment: Moment, event: EventOf<'turn-ended'>): Promise<void> {
   moment.state = { ...moment.state, open: null }
   await moment.keel.unclaim(event.session)
-  if (event.reason !== 'completed') await moment.keel.refresh({ kind: 'known' }, moment.budget)
+  if (event.reason !== 'completed') await moment.refreshKnown()
   if (moment.keel.assessment().children > 0) moment.status(await moment.look())
 }

@@ -14,7 +14,7 @@ import { caps, type MessageOptions, type Told } from '../messages.ts'
 import { names } from '../naming.ts'
 import { isAlone, markLive } from '../peers.ts'
 import { forgetTold, type KeelState, type Said, say } from '../session.ts'
-import type { Ack, BoundaryResult, Edge, KeelProject } from '../types.ts'
+import type { Ack, BoundaryResult, Edge, KeelProject, Refreshed } from '../types.ts'
 import { statusText } from '../watching.ts'
 
 export interface MomentParts {
@@ -48,6 +48,14 @@ export class Moment {
 
   result(): Step<KeelState> {
     return { state: this.state, actions: this.actions, ledger: this.ledger }
+  }
+
+  /** Refresh all that is known. Answers the sources that moved since this session last did, whoever noticed first. */
+  async refreshKnown(): Promise<Refreshed> {
+    const refreshed = await this.keel.refresh({ kind: 'known' }, this.budget)
+    const { targets, mark } = this.keel.movedSince(this.state.mark)
+    if (mark !== this.state.mark) this.state = { ...this.state, mark }
+    return { ...refreshed, movedTargets: targets }
   }
 
   /** Look, and remember what was seen. */
