@@ -22,3 +22,19 @@ describe('a failure', () => {
     expect(await run('fetch.nothing()')).toMatchObject({ error: { message: 'fetch.nothing is not a function' } })
   })
 })
+
+describe('a value', () => {
+  it('of a hundred thousand numbers leaves in moments', async () => {
+    const { run } = await startSession()
+    await run('const list = Array.from({ length: 100_000 }, (_, i) => i)')
+    const times: number[] = []
+    for (let n = 0; n < 8; n++) times.push((await run('return list')).timing.computeMs)
+    // Looking at a descriptor of each takes 60 ms.
+    expect(Math.min(...times)).toBeLessThan(30)
+  })
+
+  it('is looked at by means that no cell has', async () => {
+    const { run } = await startSession()
+    expect(await run('return eval("%HaveSameMap({}, {})")')).toMatchObject({ outcome: 'threw', error: { name: 'SyntaxError' } })
+  })
+})

@@ -53,6 +53,8 @@ export interface Captured {
   }
   readonly Script: typeof Script
   readonly mainLoader: symbol
+  /** Of the engine V8, for this process. */
+  setFlags(flags: string): void
   encodeInto(text: string, into: Uint8Array): { readonly read: number; readonly written: number }
   decodeUtf8(bytes: Uint8Array): string
   /** Throws on bytes that are not UTF-8. */

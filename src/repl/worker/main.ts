@@ -10,6 +10,7 @@ import { join, sep } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { pathToFileURL } from 'node:url'
 import { inspect, types } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import { constants, createContext, Script } from 'node:vm'
 import type { Captured } from './captured.ts'
 import { mainRealm } from './main-realm.ts'
@@ -75,6 +76,7 @@ const captured: Captured = {
   modules: { util: { types: { ...types }, inspect } },
   Script,
   mainLoader: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER as unknown as symbol,
+  setFlags: flags => setFlagsFromString(flags),
   encodeInto: (text, into) => apply(encodeInto, textEncoder, [text, into]) as { read: number; written: number },
   decodeUtf8: bytes => apply(decode, textDecoder, [bytes]) as string,
   decodeStrict: bytes => apply(decode, strictDecoder, [bytes]) as string,

@@ -1,10 +1,11 @@
 /** Values of cells on their way out: whole when they fit the limits, else a bounded copy. */
-import { type Encoded, encode } from '../values/encode.ts'
+import { type Encoded, type EncodeHost, encode } from '../values/encode.ts'
 import { type Bounds, previewBounds, valueLimits } from '../values/limits.ts'
 import { printGraph, typeOfGraph } from '../values/notation.ts'
 import { parseGraph } from '../values/parse.ts'
 import { captureRealm } from '../values/realm.ts'
 import type { Captured } from './captured.ts'
+import { createLayoutHints } from './layout.ts'
 import type { DoneMessage } from './protocol.ts'
 import type { References } from './references.ts'
 
@@ -29,10 +30,17 @@ const brief: Bounds = { depth: 3, entries: 20, units: 1_000 }
 
 export function createValues(references: References): Values {
   const realm = captureRealm(captured.global)
-  const host = {
+  const layout = createLayoutHints({
+    setFlags: captured.setFlags,
+    // This file runs in the engine's realm.
+    makeFunction: Function as never,
+    makeArray: realm.global['Array'] as never,
+  })
+  const host: EncodeHost = {
     refer: (value: object) => references.find(value),
     settled: () => undefined,
     hasPrivateState: (made: object) => /#[\p{ID_Start}$_]/u.test(captured.realm.functionText(made)),
+    ...(layout !== undefined && { layout }),
   }
   const bounded = (value: unknown, bounds: Bounds): Encoded => encode(value, { realm, host, limits: valueLimits, bounds })
   const print = (value: unknown, bounds: Bounds, maxChars: number): { readonly type: string; readonly preview: string } => {
