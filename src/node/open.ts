@@ -17,6 +17,7 @@ import { isOfThisBoot, isOwnerAlive } from './boot.ts'
 import { nodeClock } from './clock.ts'
 import { nodeFiles } from './files.ts'
 import { nodeGit } from './git.ts'
+import { keepInside } from './own-folder.ts'
 import { nodeProcesses } from './process.ts'
 import { nodeSystem } from './system.ts'
 import { packageVersion } from './version.ts'
@@ -38,8 +39,10 @@ export interface OpenOptions {
 /** Throws `BAD_INPUT` for a project or a folder to start from that is no folder, and for a clock or seed that cannot be read. Makes nothing. */
 export async function openProject(options: OpenOptions): Promise<Project> {
   const { env, door } = options
-  const files = nodeFiles()
-  const places = placesOf(files, rootOf(files, options), env)
+  const machine = nodeFiles()
+  const root = rootOf(machine, options)
+  const files = keepInside(machine, root)
+  const places = placesOf(files, root, env)
   const modes = createModes()
   return createProject({
     files,

@@ -2,9 +2,20 @@
  * Where a project's store lies: `.outrigger/state/store.db`, readable by the user only; in the user's
  * state folder when the project cannot be written. The folder is made by the first write.
  */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { OutriggerError } from '../errors.ts'
+import { leadsOut } from '../node/own-folder.ts'
 
 export interface StorePlaces {
   /** Nothing is made, here or elsewhere, while this folder is not there: its project is gone. Left out: not asked. */
@@ -28,7 +39,7 @@ export function findStore(places: StorePlaces): StoreFile | undefined {
   const inProject = join(places.state, fileName)
   const inUser = places.userState === null ? undefined : join(places.userState, fileName)
   if (existsSync(inProject)) {
-    const refused = whyNotWritable(places.state, inProject)
+    const refused = linkedOut(places) ?? whyNotWritable(places.state, inProject)
     if (refused === undefined) return { file: inProject }
     // Written to after the project became read-only, or readable only by chance: the user's copy is the living one.
     return inUser !== undefined && existsSync(inUser) ? { file: inUser, notInProject: refused } : undefined
@@ -45,7 +56,7 @@ export function makeStore(places: StorePlaces): StoreFile {
       exit: 3,
     })
   }
-  const refused = tryMake(places.state)
+  const refused = linkedOut(places) ?? tryMake(places.state)
   if (refused === undefined) return { file: join(places.state, fileName) }
   const second = places.userState === null ? 'no home folder' : tryMake(places.userState)
   if (places.userState !== null && second === undefined) return { file: join(places.userState, fileName), notInProject: refused }
@@ -66,6 +77,23 @@ export function makeStateFolder(folder: string): void {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }
+}
+
+/** `ELOOP` where a link of the repository leads the state out of the project. */
+function linkedOut({ root, state }: StorePlaces): 'ELOOP' | undefined {
+  const looks = {
+    lstat: (path: string) => lstatSync(path, { throwIfNoEntry: false }) as never,
+    realpath: (path: string) => {
+      try {
+        return realpathSync(path)
+      } catch {
+        return undefined // a link to nothing, or a loop
+      }
+    },
+  }
+  return root !== undefined && (leadsOut(looks, root, state) || leadsOut(looks, root, join(state, fileName)))
+    ? 'ELOOP'
+    : undefined
 }
 
 /** Why not, as a system's code. */
