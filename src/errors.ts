@@ -23,6 +23,8 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 70
 export interface ErrorDetails {
   readonly subject?: string
   readonly hint?: string
+  /** The hint for a model that called a tool, where `hint` is a command line. */
+  readonly toolHint?: string
   readonly position?: Position
   readonly faults?: readonly Fault[]
   /** Default 2. */
@@ -34,6 +36,7 @@ export class OutriggerError extends Error {
   readonly code: string
   readonly subject: string | undefined
   readonly hint: string | undefined
+  readonly toolHint: string | undefined
   readonly position: Position | undefined
   readonly faults: readonly Fault[] | undefined
   readonly exit: ExitCode
@@ -45,14 +48,18 @@ export class OutriggerError extends Error {
     this.code = code
     this.subject = details.subject
     this.hint = details.hint
+    this.toolHint = details.toolHint
     this.position = details.position
     this.faults = details.faults
     this.exit = details.exit ?? 2
   }
 }
 
-/** The document of `--json` for an error (`spec` of the command line: `outrigger.error/1`). */
-export function errorDocument(error: unknown): {
+/** The document of `--json` for an error (`outrigger.error/1`), and of a tool's refusal. */
+export function errorDocument(
+  error: unknown,
+  voice: 'terminal' | 'tool' = 'terminal',
+): {
   readonly schema: 'outrigger.error/1'
   readonly error: Readonly<Record<string, unknown>>
 } {
@@ -63,7 +70,8 @@ export function errorDocument(error: unknown): {
       error: { code: 'INTERNAL', message, hint: 'run it again with OUTRIGGER_DEBUG=1 and report the stack' },
     }
   }
-  const { code, message, subject, hint, position, faults } = error
+  const { code, message, subject, position, faults } = error
+  const hint = voice === 'tool' ? (error.toolHint ?? error.hint) : error.hint
   return {
     schema: 'outrigger.error/1',
     error: {

@@ -23,8 +23,10 @@ export function usageOf(operation: AnyOperation): string {
 }
 
 export function helpOfOperation(operation: AnyOperation): string {
-  const places = (operation.positional ?? []).map(name => [kebab(name), described(operation.input.properties[name]!)] as const)
-  const options = optionFields(operation).flatMap(([name, field]) => rowsOf(name, field))
+  const places = (operation.positional ?? []).map(
+    name => [kebab(name), described(operation.input.properties[name]!, operation.cliDefaults?.[name])] as const,
+  )
+  const options = optionFields(operation).flatMap(([name, field]) => rowsOf(name, field, operation.cliDefaults?.[name]))
   const exits: (readonly [string, string])[] = [['0', 'fine']]
   if (operation.exitCode !== undefined) exits.push(['1', 'findings'])
   exits.push(
@@ -113,17 +115,18 @@ function commonRows(operation: AnyOperation): readonly (readonly [string, string
   return common.filter(([flag]) => !names.some(name => flag === `--${kebab(name)}`))
 }
 
-function rowsOf(name: string, field: FieldSchema): readonly (readonly [string, string])[] {
+function rowsOf(name: string, field: FieldSchema, standard?: string): readonly (readonly [string, string])[] {
   const flag = `--${kebab(name)}`
-  if (field.type === 'boolean' && field.default === true) return [[`${flag}, --no-${kebab(name)}`, described(field)]]
-  return [[`${flag} ${placeholder(name, field)}`.trim(), described(field)]]
+  if (field.type === 'boolean' && field.default === true) return [[`${flag}, --no-${kebab(name)}`, described(field, standard)]]
+  return [[`${flag} ${placeholder(name, field)}`.trim(), described(field, standard)]]
 }
 
-function described(field: FieldSchema): string {
+/** @param standard - what it is when left out, in words; else the schema's default. */
+function described(field: FieldSchema, standard?: string): string {
   const isRanged = field.minimum !== undefined || field.maximum !== undefined
   const range = field.type === 'integer' && isRanged ? [allowed(field).replace('an integer ', '')] : []
   const hasDefault = field.default !== undefined && !(field.type === 'boolean' && field.default === false)
-  const notes = [...range, ...(hasDefault ? [`default ${String(field.default)}`] : [])]
+  const notes = [...range, ...(standard !== undefined || hasDefault ? [`default ${standard ?? String(field.default)}`] : [])]
   return notes.length === 0 ? field.description : `${field.description} (${notes.join('; ')})`
 }
 

@@ -1,5 +1,6 @@
 /** How documents, texts and errors reach the person or the script. */
 import { errorDocument, OutriggerError, type Position } from '../errors.ts'
+import type { Voice } from '../session/voice.ts'
 import type { Io, Sink } from './io.ts'
 
 export function schemaOf(name: string): string {
@@ -31,8 +32,8 @@ export function reportError(error: unknown, io: Io, json: boolean): number {
   return isOurs ? 70 : error.exit
 }
 
-export function errorText(error: unknown, colour = false): string {
-  const { error: fields } = errorDocument(error)
+export function errorText(error: unknown, colour = false, voice: Voice = 'terminal'): string {
+  const { error: fields } = errorDocument(error, voice)
   const { code, message, hint } = fields as { code: string; message: string; hint?: string }
   const lines = [`${colour ? `\u001b[31m${code}\u001b[39m` : code}: ${message}`]
   if (error instanceof OutriggerError) {

@@ -9,7 +9,9 @@
 import { OutriggerError } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
 import type { Store } from '../ports/store.ts'
+import { hints } from '../session/voice.ts'
 import { shown, sourceName } from './naming.ts'
+import { waysOf } from './report/ways.ts'
 import type { Ack, Edge, Hex12, SuspectReason } from './types.ts'
 
 const ackable: ReadonlySet<SuspectReason> = new Set(['changed', 'stamp-removed', 'bad-stamp', 'needs-reason', 'needs-person'])
@@ -55,7 +57,7 @@ export function isNamed(edge: Edge, source: string): boolean {
 
 function whyNot(edge: Edge): string {
   if (edge.state === 'clean') return 'it is clean'
-  if (edge.state === 'suspect') return `${edge.reason} cannot be acknowledged: outrigger keel fix`
+  if (edge.state === 'suspect') return `${edge.reason} cannot be acknowledged: correct the reference (keel fix)`
   if (edge.state === 'pending-stamp' || edge.state === 'ok-requested') return 'it is stamped at the next boundary'
   return `its source cannot be checked (${edge.state})`
 }
@@ -64,7 +66,7 @@ function unknownEdge(child: string, edges: readonly Edge[], source: string | und
   if (edges.length === 0) {
     return new OutriggerError('KEEL_UNKNOWN_EDGE', `${child} declares no source`, {
       subject: child,
-      hint: 'outrigger keel check lists the documents that do',
+      ...hints(voice => `${waysOf(voice).check()} lists the documents that do`),
     })
   }
   const known = edges.slice(0, 5).map(edge => shown(sourceName(edge)))
@@ -76,16 +78,19 @@ function unknownEdge(child: string, edges: readonly Edge[], source: string | und
 
 function ambiguous(child: string, edges: readonly Edge[]): OutriggerError {
   const known = edges.slice(0, 5).map(edge => `${shown(sourceName(edge))} (${edge.id})`)
-  return new OutriggerError('KEEL_AMBIGUOUS_EDGE', `${child} has ${edges.length} edges that could be meant`, {
+  return new OutriggerError('KEEL_AMBIGUOUS_EDGE', `${child} has ${edges.length} sources that could be meant`, {
     subject: child,
-    hint: `name the source, or give --all: ${known.join(', ')}${edges.length > 5 ? ` and ${edges.length - 5} more` : ''}`,
+    ...hints(
+      voice =>
+        `name the source${voice === 'tool' ? '' : ', or give --all'}: ${known.join(', ')}${edges.length > 5 ? ` and ${edges.length - 5} more` : ''}`,
+    ),
   })
 }
 
 function notAckable(edge: Edge): OutriggerError {
   return new OutriggerError('KEEL_NOT_ACKABLE', `${shown(sourceName(edge))} is ${edge.reason}: there is no content to agree to`, {
     subject: edge.id,
-    hint: `outrigger keel fix ${edge.child}`,
+    ...hints(voice => waysOf(voice).proposals(edge.child)),
   })
 }
 

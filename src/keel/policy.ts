@@ -1,6 +1,7 @@
 /** Who may acknowledge what, and with which words: the `ack` section of the configuration. Pure. */
 import picomatch from 'picomatch'
 import { OutriggerError } from '../errors.ts'
+import { hints, type Voice } from '../session/voice.ts'
 import type { KeelConfig } from './types.ts'
 
 /** Bounds of a stated reason, in UTF-16 units after trimming. */
@@ -14,9 +15,10 @@ export function isPersonOnly(config: Pick<KeelConfig, 'ack'>, child: string): bo
 /**
  * The reason as it will be recorded.
  *
+ * @param way - how to give one, for either reader.
  * @throws `KEEL_REASON_REQUIRED` when it is missing or out of bounds.
  */
-export function checkReason(reason: string | undefined, command: string): string {
+export function checkReason(reason: string | undefined, way: (voice: Voice) => string): string {
   const trimmed = (reason ?? '').trim()
   if (trimmed.length >= reasonBounds.min && trimmed.length <= reasonBounds.max) return trimmed
   const what =
@@ -25,7 +27,7 @@ export function checkReason(reason: string | undefined, command: string): string
       : `the reason has ${trimmed.length} characters after trimming`
   throw new OutriggerError('KEEL_REASON_REQUIRED', what, {
     subject: 'reason',
-    hint: `say in ${reasonBounds.min}–${reasonBounds.max} characters why the document still holds: ${command} --reason "…"`,
+    ...hints(voice => `say in ${reasonBounds.min}–${reasonBounds.max} characters why the document still holds: ${way(voice)}`),
   })
 }
 

@@ -194,8 +194,9 @@ async function callTool(
 ): Promise<CallToolResult> {
   try {
     const { fields, session } = withoutSession(operation, given)
-    // Refuses what only a command line offers, as any unknown field.
-    decodeInput(toolSchema(operation), fields)
+    // Refuses what only a command line offers, as any unknown field. What is missing the operation says in its own words.
+    const { required: _, ...offered } = toolSchema(operation)
+    decodeInput(offered, fields)
     const input: unknown = operation.decode(fields)
     project.config.refresh()
     project.config.check(operation.name.split('.')[0] as EngineName)

@@ -24,23 +24,27 @@ export function toolOf(operation: AnyOperation): Tool {
   }
 }
 
-/** The operation's schema without what only a command line offers. */
+/** The operation's schema as a tool has it: without what only a command line offers, with the tool's own defaults and demands. */
 export function toolSchema(operation: AnyOperation): InputSchema {
   const isOffered = (name: string): boolean => !operation.cliOnly?.includes(name)
   const input: InputSchema = operation.input
-  const required = input.required?.filter(isOffered)
+  const required = [...(input.required ?? []), ...(operation.toolRequired ?? [])].filter(isOffered)
+  const defaults = operation.toolDefaults ?? {}
   return {
     type: 'object',
-    properties: Object.fromEntries(Object.entries(input.properties).filter(([name]) => isOffered(name))),
-    ...(required !== undefined && required.length > 0 && { required }),
+    properties: Object.fromEntries(
+      Object.entries(input.properties)
+        .filter(([name]) => isOffered(name))
+        .map(([name, field]) => [name, Object.hasOwn(defaults, name) ? { ...field, default: defaults[name]! } : field]),
+    ),
+    ...(required.length > 0 && { required }),
     additionalProperties: false,
   }
 }
 
 export function answerOf(operation: AnyOperation, output: unknown, input: unknown): CallToolResult {
-  const more = `\`outrigger ${operation.name.replace('.', ' ')}\``
   return {
-    content: [{ type: 'text', text: cut(operation.render(output, input), more) }],
+    content: [{ type: 'text', text: cut(operation.render(output, input, 'tool'), moreOf(operation)) }],
     structuredContent: { schema: schemaOf(operation.name), ...(output as Record<string, unknown>) },
   }
 }
@@ -48,9 +52,15 @@ export function answerOf(operation: AnyOperation, output: unknown, input: unknow
 export function refusalOf(error: unknown): CallToolResult {
   return {
     isError: true,
-    content: [{ type: 'text', text: cut(errorText(error).trimEnd(), '`outrigger doctor`') }],
-    structuredContent: { ...errorDocument(error) },
+    content: [{ type: 'text', text: cut(errorText(error, false, 'tool').trimEnd(), 'the document beside it is whole') }],
+    structuredContent: { ...errorDocument(error, 'tool') },
   }
+}
+
+/** How a model gets to see what was cut. */
+function moreOf({ input, cliOnly = [] }: AnyOperation): string {
+  const narrow = ['paths', 'limit'].filter(name => Object.hasOwn(input.properties, name) && !cliOnly.includes(name))
+  return narrow.length === 0 ? 'the document beside it is whole' : `ask for less with ${narrow.join(' or ')}`
 }
 
 /** Whole lines under the limit; the last one says how much is missing and what shows it. */
@@ -60,5 +70,5 @@ function cut(text: string, more: string): string {
   const room = maxTextBytes - 200
   const end = bytes.lastIndexOf(0x0a, room)
   const kept = new TextDecoder().decode(bytes.subarray(0, end > 0 ? end : room)).replace(/\uFFFD$/, '')
-  return `${kept}\n… cut: ${text.length - kept.length} characters; ${more} shows all`
+  return `${kept}\n… cut: ${text.length - kept.length} characters; ${more}`
 }

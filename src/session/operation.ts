@@ -3,6 +3,8 @@
  * tool, DSH tool and command, and `--json` are projections of the same value.
  */
 
+import type { Voice } from './voice.ts'
+
 /** The subset of JSON Schema that operations use: flat objects of scalars and lists of strings. Hosts take it unchanged. */
 export interface FieldSchema {
   readonly type: 'string' | 'integer' | 'boolean' | 'array'
@@ -56,6 +58,12 @@ export interface Operation<Input = never, Output = unknown> {
   readonly input: InputSchema
   /** Fields of `input` that a tool does not offer (output formats, files to write). */
   readonly cliOnly?: readonly string[]
+  /** Fields that a tool's schema asks for although a command line can do without them. */
+  readonly toolRequired?: readonly string[]
+  /** What fields that are left out are for a tool, where it differs from the command line; `run` fills them in by the caller's door. */
+  readonly toolDefaults?: Readonly<Record<string, string | number | boolean>>
+  /** The same for the command line, in words of its help. */
+  readonly cliDefaults?: Readonly<Record<string, string>>
   /** Fields that are positional arguments on the command line, in order; a list takes the rest. */
   readonly positional?: readonly string[]
   /** Changes nothing in the project or the store. */
@@ -66,8 +74,8 @@ export interface Operation<Input = never, Output = unknown> {
   run(input: Input, caller: Caller): Promise<Output>
   /** Instead of `run`, for operations that report as they go: one document a line. */
   stream?(input: Input, caller: Caller): AsyncIterable<Output>
-  /** The same answer as text, for a terminal and for a model; takes nothing but the document. */
-  render(output: Output, input: Input): string
+  /** The same answer as text, for a terminal (when left out) or for a model that called the tool; takes nothing but the document. */
+  render(output: Output, input: Input, voice?: Voice): string
   /** Other forms of the answer, by the value of `format`. */
   readonly formats?: Readonly<Record<string, (output: Output, input: Input) => string>>
   /** 1 for findings. Default 0. */

@@ -223,7 +223,7 @@ describe('check', () => {
         'docs/other.md:4:5  anchor-missing  guide.md#Nothing',
         'docs/quick.md:4:5  changed         guide.md#Setup',
         '',
-        '3 edges in 2 documents: 3 behind, 0 clean',
+        '3 sources in 2 documents: 3 behind, 0 clean',
         '',
         'source-missing: the source is gone',
         '  → name the file that took its place, or take the entry out; outrigger keel fix knows renames in git',
@@ -237,7 +237,7 @@ describe('check', () => {
   })
 
   it('says one line when all is clean', async () => {
-    expect((await (await stamped()).keel('check')).out).toBe('1 edge in 1 document: all clean\n')
+    expect((await (await stamped()).keel('check')).out).toBe('1 source in 1 document: all clean\n')
   })
 
   it('does not speak of watching, which it does not do', async () => {
@@ -604,7 +604,10 @@ describe('the ledger', () => {
     await made.json('off')
     await made.json('off')
     await made.json('on')
-    const lines = (await made.run('ledger', '--json')).out.trim().split('\n').map(line => JSON.parse(line) as { what: string; text: string })
+    const lines = (await made.run('ledger', '--json')).out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as { what: string; text: string })
     expect(lines.map(({ what, text }) => `${what}: ${text}`)).toEqual([
       'stamped: stamped 1 in docs/quick.md',
       'acknowledged: acknowledged 1 in docs/quick.md',

@@ -148,7 +148,7 @@ describe('a call', () => {
     const { content, structuredContent } = await call(client, 'keel_check')
     const text = content[0]!.text
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(16 * 1024)
-    expect(text).toMatch(/\nrow \d+ is ünwell\n… cut: \d+ characters; `outrigger keel check` shows all$/)
+    expect(text).toMatch(/\nrow \d+ is ünwell\n… cut: \d+ characters; the document beside it is whole$/)
     expect(structuredContent).toMatchObject({ rows: 5000 })
   })
 

@@ -2,20 +2,24 @@
  * `check` on one screen: a row for every document that is behind, the counts, and once for each kind of
  * reason what it means and what to do.
  */
+import type { Voice } from '../../session/voice.ts'
 import { fence, oneLine } from '../../text/data.ts'
 import { hintOf } from '../messages.ts'
 import { shown, sourceName } from '../naming.ts'
 import type { Edge } from '../types.ts'
 import type { CheckInput, CheckOutput, CheckSummary } from '../verbs/check.ts'
+import { newsOf } from './news.ts'
 import { type ReasonText, reasons, todoOf, unverifiedStates } from './reasons.ts'
+import { type Ways, waysOf } from './ways.ts'
 
 /** Rows before the rest is only counted; `--all` shows them. */
 const maxRows = 60
 const maxUnverifiedRows = 10
 
-export function checkText(output: CheckOutput, input: CheckInput = {}): string {
+export function checkText(output: CheckOutput, input: CheckInput = {}, voice: Voice = 'terminal'): string {
+  const ways = waysOf(voice)
   const { summary, suspects, unverified, problems, degraded } = output
-  if (summary.children === 0 && problems.length === 0 && summary.outOfRange === 0) return nothingDeclared(input)
+  if (summary.children === 0 && problems.length === 0 && summary.outOfRange === 0) return nothingDeclared(input, voice)
   const isAll = input.all === true
   const rows = isAll ? suspects : suspects.slice(0, maxRows)
   const unsure = isAll ? unverified : unverified.slice(0, maxUnverifiedRows)
@@ -35,14 +39,14 @@ export function checkText(output: CheckOutput, input: CheckInput = {}): string {
   const unsureLeft = unverified.length - unsure.length
   const out = [
     ...table.flatMap(row => [`${row.place.padEnd(width)}  ${row.what.padEnd(whatWidth)}  ${row.about}`, ...row.more]),
-    ...(left > 0 ? [`… and ${left} more that are behind; --all shows them, --json has them as data`] : []),
+    ...(left > 0 ? [`… and ${left} more that are behind; ${ways.all()}`] : []),
     ...(unsureLeft > 0 ? [`… and ${unsureLeft} more that cannot be checked`] : []),
     ...(table.length > 0 ? [''] : []),
     ...(isAll ? [...restOf(output), ''] : []),
-    verdictLine(output),
-    ...guidance([...rows, ...unsure]),
+    verdictLine(output, ways),
+    ...guidance([...rows, ...unsure], output, voice),
     ...output.cycles.map(cycle => `note: these derive from one another: ${cycle.map(shown).join(', ')}`),
-    ...degraded.map(note => `degraded: ${note}`),
+    ...newsOf(degraded).map(note => `degraded: ${note}`),
     ...(output.on ? [] : ['note: keel is off in sessions here']),
   ]
   return out.join('\n')
@@ -82,12 +86,13 @@ function restOf({ edges = [] }: CheckOutput): readonly string[] {
     .map(edge => `${shown(edge.child)}:${edge.line}:${edge.column}  ${edge.state}  ${shown(sourceName(edge))}`)
 }
 
-function verdictLine({ verdict, summary }: CheckOutput): string {
-  const whole = `${count(summary.edges, 'edge')} in ${count(summary.children, 'document')}`
+/** Every entry counts: a source that two documents name is two of them. */
+function verdictLine({ verdict, summary }: CheckOutput, ways: Ways): string {
+  const whole = `${count(summary.edges, 'source')} in ${count(summary.children, 'document')}`
   const parts = [
     summary.suspect > 0 ? `${summary.suspect} behind` : '',
     verdict === 'clean' && summary.pending + summary.okRequested === 0 ? 'all clean' : `${summary.clean} clean`,
-    summary.pending > 0 ? `${summary.pending} not stamped yet (outrigger keel stamp)` : '',
+    summary.pending > 0 ? `${summary.pending} not stamped yet (${ways.stamp()})` : '',
     summary.okRequested > 0 ? `${summary.okRequested} marked @ok` : '',
     summary.chain > 0 ? `${summary.chain} whose source is itself behind` : '',
     unsureOf(summary) > 0 ? `${unsureOf(summary)} that cannot be checked` : '',
@@ -102,24 +107,27 @@ function unsureOf({ unresolved, unreadable, skipped, unknown }: CheckSummary): n
 }
 
 /** Each reason once, with the first edge of its kind as the example. */
-function guidance(edges: readonly Edge[]): readonly string[] {
+function guidance(edges: readonly Edge[], { verdict, exit, summary: { chain } }: CheckOutput, voice: Voice): readonly string[] {
   const first = new Map<string, { readonly edge: Edge; readonly text: ReasonText }>()
   for (const edge of edges) {
     const name = edge.reason ?? edge.state
     const text = edge.reason === null ? unverifiedStates.get(edge.state) : reasons[edge.reason]
     if (text !== undefined && !first.has(name)) first.set(name, { edge, text })
   }
-  if (first.size === 0) return []
+  const isStrictOnly = exit === 1 && verdict !== 'suspect' && chain === 0
+  const strict = isStrictOnly ? ['', 'This check is strict: it fails also for what is not stamped or cannot be checked.'] : []
+  if (first.size === 0) return strict
   return [
     '',
     ...[...first].flatMap(([name, { edge, text }]) => [
       `${name}: the source ${text.means}`,
-      `  → ${todoOf(text, edge.child, sourceName(edge))}`,
+      `  → ${todoOf(text, edge.child, sourceName(edge), voice)}`,
     ]),
+    ...strict,
   ]
 }
 
-function nothingDeclared(input: CheckInput): string {
+function nothingDeclared(input: CheckInput, voice: Voice): string {
   const isNarrow = (input.paths?.length ?? 0) > 0 || input.since !== undefined || (input.changed?.length ?? 0) > 0
   if (isNarrow) return 'No document declares a source in what was asked for.'
   return [
@@ -132,7 +140,9 @@ function nothingDeclared(input: CheckInput): string {
     '    - docs/design.md#Errors',
     '  ---',
     '',
-    'then `outrigger keel stamp`: from then on a change of a source shows here.',
+    voice === 'tool'
+      ? 'and have it stamped (`outrigger keel stamp`, or by itself in a session): from then on a change of a source shows here.'
+      : 'then `outrigger keel stamp`: from then on a change of a source shows here.',
   ].join('\n')
 }
 

@@ -2,6 +2,7 @@
  * The answers of keel's verbs as text, for a terminal and for a model beside the document. Takes the
  * document and nothing else. Names are one line each and quoted content stands in a fence.
  */
+import type { Voice } from '../../session/voice.ts'
 import { fence } from '../../text/data.ts'
 import { hintOf } from '../messages.ts'
 import { shown, sourceName } from '../naming.ts'
@@ -14,6 +15,8 @@ import type { ScanOutput, StampOutput } from '../verbs/stamp.ts'
 import type { StatusOutput, SwitchOutput } from '../verbs/status.ts'
 import type { WatchOutput } from '../verbs/watch.ts'
 import type { DiffOutput, WhyOutput } from '../verbs/why.ts'
+import { newsOf } from './news.ts'
+import { waysOf } from './ways.ts'
 
 export { checkText } from './check-text.ts'
 
@@ -102,7 +105,7 @@ export function okText({ acked, skipped, written, recorded, degraded }: OkOutput
     ...(acked.length === 0 ? ['Nothing to acknowledge.'] : []),
     ...skipped.map(one => `left alone: ${shown(one.child)} <- ${shown(one.source)}: ${one.why}`),
     ...(written.length > 0 ? [`written: ${written.map(shown).join(', ')}`] : []),
-    ...degraded.map(note => `degraded: ${note}`),
+    ...newsOf(degraded).map(note => `degraded: ${note}`),
   ])
 }
 
@@ -115,7 +118,7 @@ export function stampText({ stamped, written, skipped, dryRun, degraded }: Stamp
     ),
     ...skipped.map(one => `skipped: ${shown(one.child)}: ${one.why}`),
     ...(written.length > 0 ? [`${count(written.length, 'document')} written`] : []),
-    ...degraded.map(note => `degraded: ${note}`),
+    ...newsOf(degraded).map(note => `degraded: ${note}`),
   ])
 }
 
@@ -124,11 +127,17 @@ export function scanText({ children, sources, found, gone, pending, suspects, de
     `${count(children, 'document')}, ${count(sources, 'source')}: ${suspects} behind, ${pending} waiting for a stamp`,
     ...found.map(path => `found: ${shown(path)}`),
     ...gone.map(path => `gone: ${shown(path)}`),
-    ...degraded.map(note => `degraded: ${note}`),
+    ...newsOf(degraded).map(note => `degraded: ${note}`),
   ])
 }
 
-export function fixText({ proposals, written, skipped, stamped, dryRun, degraded }: FixOutput): string {
+export function fixText(
+  { proposals, written, skipped, stamped, dryRun, degraded }: FixOutput,
+  _input?: unknown,
+  voice: Voice = 'terminal',
+): string {
+  const ways = waysOf(voice)
+  const renamed = proposals.find(one => one.reason === 'anchor-missing')
   const open = proposals.some(proposal => !proposal.applied)
   const basis = { content: 'same content', git: 'renamed in git', similar: 'similar' } as const
   return lines([
@@ -136,14 +145,21 @@ export function fixText({ proposals, written, skipped, stamped, dryRun, degraded
       one =>
         `${one.applied ? 'fixed' : 'proposed'}: ${shown(one.child)}: ${shown(one.from)} → ${shown(one.to)} (${one.reason}; ${basis[one.basis]}${one.basis === 'similar' ? ` ${one.score.toFixed(2)}` : ''})`,
     ),
-    ...(stamped ?? []).map(one => `${dryRun === true ? 'would move' : 'moved'}: ${shown(one.child)} <- ${shown(one.source)} @${one.new}`),
+    ...(stamped ?? []).map(
+      one => `${dryRun === true ? 'would move' : 'moved'}: ${shown(one.child)} <- ${shown(one.source)} @${one.new}`,
+    ),
     ...(skipped ?? []).map(one => `skipped: ${shown(one.child)}: ${one.why}`),
     ...(written !== undefined && written.length > 0 ? [`${count(written.length, 'document')} written`] : []),
     ...(proposals.length === 0 && stamped === undefined ? ['Nothing to fix.'] : []),
     ...(stamped !== undefined && stamped.length === 0 ? ['No stamp to move.'] : []),
-    ...(open ? ['To make these changes: outrigger keel fix --apply'] : []),
+    ...(open ? [`To make these changes: ${ways.fix()}`] : []),
+    ...(renamed === undefined
+      ? []
+      : [
+          `A name is part of what was reviewed: under its new one the source counts as changed, so the document is to be reviewed once more: update it, or: ${ways.acknowledge(renamed.child, renamed.to)}`,
+        ]),
     ...(dryRun === true && stamped !== undefined && stamped.length > 0 ? ['To move them: the same with --apply'] : []),
-    ...degraded.map(note => `degraded: ${note}`),
+    ...newsOf(degraded).map(note => `degraded: ${note}`),
   ])
 }
 
@@ -179,7 +195,12 @@ export function logText({ records, degraded }: LogOutput): string {
   return lines([
     ...records.map(record => {
       if ('legacy' in record) return `${record.at ?? 'earlier'}  legacy  ${shown(record.text)}`
-      const who = record.who.name === undefined ? record.who.kind : `${record.who.kind} ${shown(record.who.name)}`
+      const isKeel = record.who.kind === 'code'
+      const who = isKeel
+        ? 'keel itself'
+        : record.who.name === undefined
+          ? record.who.kind
+          : `${record.who.kind} ${shown(record.who.name)}`
       const reason = record.reason === null ? '' : `: ${shown(record.reason)}`
       return `${record.at}  ${record.kind.padEnd(7)}  ${shown(record.child)} <- ${shown(record.source)}  ${record.old ?? '-'} → ${record.new ?? '-'}  by ${who}${reason}`
     }),
@@ -191,31 +212,34 @@ export function logText({ records, degraded }: LogOutput): string {
 export function statusReport({ on, children, sources, suspects, sweptAt, degraded, watch }: StatusOutput): string {
   return lines([
     ...(on ? [] : ['keel is off in sessions here; outrigger keel on turns it on again.']),
-    `${count(children, 'document')}, ${count(sources, 'source')}: ${suspects.length === 0 ? 'none behind' : `${suspects.length} behind`}`,
+    `${count(children, 'document')}, ${count(sources, 'source')}: ${behind(suspects.length)}`,
     ...suspects.map(edge => `  ${placeOf(edge)} <- ${shown(sourceName(edge))}: ${edge.reason} since ${edge.since}`),
-    `swept ${sweptAt} · watching by ${watch.mode}: ${watch.watched} of ${watch.watched + watch.unwatched} files`,
+    `looked at everything ${sweptAt}`,
+    watch.mode === 'none'
+      ? 'nothing is watched: keel looks when it is asked; outrigger keel watch looks all the time'
+      : `watching by ${watch.mode}: ${watch.watched} of ${count(watch.watched + watch.unwatched, 'file')}`,
     ...degraded.map(note => `degraded: ${note}`),
   ])
 }
 
 export function switchText({ on, file, changed, children, suspects }: SwitchOutput): string {
   if (!on) return `keel is ${changed ? 'off now' : 'off'} in sessions here (${file}); outrigger keel on turns it on again.`
-  return `keel is ${changed ? 'on again' : 'on'}: ${count(children ?? 0, 'document')} with sources, ${suspects ?? 0} behind.`
+  return `keel is ${changed ? 'on again' : 'on'}: ${count(children ?? 0, 'document')} with sources, ${behind(suspects ?? 0)}.`
 }
 
 export function watchText({ event, at, edge, note, children, suspects }: WatchOutput): string {
   const time = at.slice(11, 19)
   switch (event) {
     case 'ready':
-      return `${time}  watching ${count(children ?? 0, 'document')}, ${suspects ?? 0} behind`
+      return `${time}  watching ${count(children ?? 0, 'document')} and their sources`
     case 'suspect':
       return `${time}  ${edge!.reason}  ${placeOf(edge!)} <- ${shown(sourceName(edge!))}`
     case 'cleared':
       return `${time}  cleared  ${placeOf(edge!)} <- ${shown(sourceName(edge!))}`
     case 'degraded':
-      return `${time}  degraded: ${note}`
+      return newsOf([note!]).length === 0 ? '' : `${time}  degraded: ${note}`
     case 'swept':
-      return `${time}  ${suspects ?? 0} behind`
+      return `${time}  ${behind(suspects ?? 0)}`
     default:
       return event satisfies never
   }
@@ -224,6 +248,10 @@ export function watchText({ event, at, edge, note, children, suspects }: WatchOu
 /** `path:line:column`, which terminals and editors open. */
 function placeOf(edge: Pick<Edge, 'child' | 'line' | 'column'>): string {
   return `${shown(edge.child)}:${edge.line}:${edge.column}`
+}
+
+function behind(n: number): string {
+  return n === 0 ? 'none behind' : `${n} behind`
 }
 
 function count(n: number, word: string): string {

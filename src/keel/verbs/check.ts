@@ -97,7 +97,7 @@ const input = {
       description: 'only edges whose document or source differs between the merge base of this revision and now',
       maxLength: 200,
     },
-    limit: { type: 'integer', description: 'list at most this many suspects (tools: 50)', minimum: 1, maximum: 200 },
+    limit: { type: 'integer', description: 'list at most this many suspects', minimum: 1, maximum: 200 },
     changed: {
       type: 'array',
       description: 'only edges whose document or source is one of these files',
@@ -125,6 +125,8 @@ export function checkOperation(verbs: KeelVerbs): Operation<CheckInput, CheckOut
       'A document names its sources under `sources:` in its frontmatter or in a comment under a heading. The stamp after a source (`@` and 12 hex digits) says which content of it the document was last reviewed against. A suspect needs an update of the document, an acknowledgement with keel_ok, or a fix of the reference.',
     input,
     cliOnly: ['changed', 'all', 'strict', 'chain', 'diff', 'blame', 'budget', 'format', 'out'],
+    toolDefaults: { limit: toolLimit },
+    cliDefaults: { limit: 'all' },
     positional: ['paths'],
     readOnly: true,
     decode: decoder<CheckInput>(input),

@@ -5,6 +5,7 @@
 
 import { OutriggerError } from '../../errors.ts'
 import type { Caller, Operation } from '../../session/operation.ts'
+import { hints } from '../../session/voice.ts'
 import { names } from '../../text/fit.ts'
 import { chooseEdges, recordAcks } from '../acks.ts'
 import { parseChild } from '../child.ts'
@@ -12,6 +13,7 @@ import type { KeelDeps } from '../deps.ts'
 import { shown, sourceName } from '../naming.ts'
 import { checkReason, isPersonOnly, reasonBounds } from '../policy.ts'
 import { okText } from '../report/text.ts'
+import { commandOfOk, waysOf } from '../report/ways.ts'
 import type { Ack, Edge, Hex12, JournalRecord, KeelProject } from '../types.ts'
 import { type Answer, absolutePath, decoder, inTurn, isOn, type KeelVerbs, projectPath, sweep, whoOf } from './shared.ts'
 
@@ -82,6 +84,7 @@ export function okOperation(verbs: KeelVerbs): Operation<OkInput, OkOutput> {
       'Use it only for a document that you read against the source as it is now: the stamp will say that this content was reviewed. If the document no longer holds, update it instead. In a session the stamp is written when your turn ends.',
     input,
     cliOnly: ['who', 'all'],
+    toolRequired: ['reason'],
     positional: ['child', 'source'],
     readOnly: false,
     decode: decoder<OkInput>(input),
@@ -164,7 +167,7 @@ function ackOf(edge: Edge, reason: string | null, who: JournalRecord['who']): Ac
 function reasonFor(chosen: readonly Edge[], given: OkInput): string | null {
   const isNeeded = chosen.some(edge => edge.state === 'suspect')
   if (!isNeeded && (given.reason ?? '').trim() === '') return null
-  return checkReason(given.reason, `outrigger keel ok ${given.child}`)
+  return checkReason(given.reason, voice => waysOf(voice).acknowledge(given.child, given.source))
 }
 
 function refuseConflicted(keel: KeelProject, deps: KeelDeps, child: string): void {
@@ -178,7 +181,7 @@ function refuseConflicted(keel: KeelProject, deps: KeelDeps, child: string): voi
 function needsPerson(child: string): OutriggerError {
   return new OutriggerError('KEEL_NEEDS_PERSON', `only a person may say that ${shown(child)} still holds`, {
     subject: child,
-    hint: `a person types: outrigger keel ok ${child} --reason "…"`,
+    ...hints(voice => `${voice === 'tool' ? 'leave it: ' : ''}a person types: ${commandOfOk(child)}`),
   })
 }
 
@@ -190,7 +193,7 @@ function refuseMoved(chosen: readonly Edge[], expect: string): void {
 function moved(edge: Edge): OutriggerError {
   return new OutriggerError('KEEL_SOURCE_MOVED', `${shown(sourceName(edge))} is ${edge.current ?? 'gone'} now`, {
     subject: edge.id,
-    hint: `read it again: outrigger keel why ${edge.child} --diff`,
+    ...hints(voice => `read it again: ${waysOf(voice).change(edge.child)}`),
     exit: 4,
   })
 }

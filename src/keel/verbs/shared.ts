@@ -2,6 +2,7 @@
 import { OutriggerError } from '../../errors.ts'
 import { decodeInput } from '../../session/decode.ts'
 import type { Caller, FieldSchema, InputSchema } from '../../session/operation.ts'
+import { hints } from '../../session/voice.ts'
 import type { KeelDeps } from '../deps.ts'
 import { exclusive } from '../exclusive.ts'
 import type { Assessment, Edge, JournalRecord, KeelProject, RefreshOptions } from '../types.ts'
@@ -157,6 +158,9 @@ export function knownFile(typed: string, keel: KeelProject, deps: KeelDeps, call
 export function unknownFile(typed: string): OutriggerError {
   return new OutriggerError('KEEL_UNKNOWN_FILE', `${typed.slice(0, 200)} is no file here that keel knows`, {
     subject: typed,
-    hint: 'give the path of a document or of one of its sources; outrigger keel check --all --json lists them',
+    ...hints(
+      voice =>
+        `give the path of a document or of one of its sources${voice === 'tool' ? '' : '; outrigger keel check --all --json lists them'}`,
+    ),
   })
 }
