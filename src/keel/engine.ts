@@ -15,7 +15,7 @@ import { compacted, spoke, started, turnStarted } from './moments/beginning.ts'
 import { ending, turnEnded } from './moments/ending.ts'
 import { Moment } from './moments/moment.ts'
 import { unmarkLive } from './peers.ts'
-import { decodeState, encodeState, type KeelState, noState, unsay } from './session.ts'
+import { decodeState, encodeState, isForgettable, type KeelState, noState, unsay } from './session.ts'
 import type { KeelProject } from './types.ts'
 
 export interface KeelEngineOptions {
@@ -41,6 +41,7 @@ export function createKeelEngine(keel: KeelProject, deps: KeelDeps, { hasAckTool
   return {
     name: 'keel',
     initial: noState,
+    isForgettable,
     encode: encodeState,
     decode: decodeState,
     handle: (state: KeelState, event: Handled, _facts: SessionFacts, context: StepContext) => {

@@ -43,6 +43,10 @@ export async function runStep(
   for (let tries = 1; ; tries++) {
     const result = await step(cell.state)
     if (result.state === cell.state) return result
+    if (cell.version === 0 && cell.engine.isForgettable?.(result.state) === true) {
+      cell.state = result.state
+      return result
+    }
     const value = cell.engine.encode(result.state)
     const json = JSON.stringify(value)
     if (json === cell.json) {

@@ -69,6 +69,7 @@ export function createSessions({ root, documents, isBusy, onRelease }: SessionsO
     },
     // A lost race takes the higher numbers of both.
     async save(live, whole) {
+      if (isForgettable(live)) return
       for (let tries = 0; tries < maxTries; tries++) {
         const value = encodeLive(live, whole)
         const json = JSON.stringify(value)
@@ -101,6 +102,12 @@ export function createSessions({ root, documents, isBusy, onRelease }: SessionsO
     },
     release,
   }
+}
+
+/** No engine remembers anything and nothing waits: a project that has no use for us stays without our files. */
+function isForgettable(live: Live): boolean {
+  if (live.version > 0 || live.waiting.length > 0) return false
+  return [...live.cells.values()].every(({ engine, state, version }) => version === 0 && engine.isForgettable?.(state) === true)
 }
 
 /** Time alone is no reason to write. */

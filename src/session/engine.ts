@@ -36,6 +36,8 @@ export interface Step<S> {
 export interface Engine<S> {
   readonly name: EngineName
   readonly initial: S
+  /** Nothing in it is worth a file: a session that begins from `initial` instead loses nothing. Left out: it always is worth one. */
+  isForgettable?(state: S): boolean
   /** Drops what must not survive a restart. */
   encode(state: S): Json
   /** Throws an `OutriggerError` naming the field; the runtime then starts from `initial`. */

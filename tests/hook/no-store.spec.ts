@@ -16,14 +16,13 @@ interface Answer {
 }
 
 /** A project with one stamped document, and a host's hooks in it: each event opens the project anew. */
-function scene() {
+function scene(child = '---\nsources:\n  - api.md\n---\n# Guide\n') {
   const folder = temporaryFolder()
   const root = join(folder, 'project')
   const state = join(root, '.outrigger/state')
   mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(state, { recursive: true })
   writeFileSync(join(root, 'api.md'), '# API\n\nopen(path)\n')
-  writeFileSync(join(root, 'guide.md'), '---\nsources:\n  - api.md\n---\n# Guide\n')
+  writeFileSync(join(root, 'guide.md'), child)
   const env = { PATH: process.env['PATH'], HOME: join(folder, 'home') }
   const hook = async (event: string, more: Record<string, unknown> = {}) => {
     let out = ''
@@ -47,13 +46,17 @@ function scene() {
     writeFileSync(join(root, 'api.md'), text)
     return hook('PostToolUse', { tool_name: 'Write', tool_use_id: text, tool_input: { file_path: join(root, 'api.md') } })
   }
-  return { root, file: join(state, 'store.db'), hook, edit }
+  const damage = (text: string) => {
+    mkdirSync(state, { recursive: true })
+    writeFileSync(join(state, 'store.db'), text)
+  }
+  return { root, damage, file: join(state, 'store.db'), hook, edit }
 }
 
 describe('a session whose store is damaged', () => {
   it('hears at its start, at a tool and at its end what fell behind; the person hears once why nothing is kept', async () => {
-    const { root, file, hook, edit } = scene()
-    writeFileSync(file, 'no database, whatever its name says')
+    const { root, damage, file, hook, edit } = scene()
+    damage('no database, whatever its name says')
     const start = await hook('SessionStart', { source: 'startup' })
     expect(readFileSync(join(root, 'guide.md'), 'utf8')).toMatch(/api\.md @[0-9a-f]{12}/)
     expect(start.answer.systemMessage).toMatch(/^outrigger: no store, .*store\.db is damaged/)
@@ -91,5 +94,22 @@ describe('a session whose store another process has locked', () => {
     expect(told.answer.hookSpecificOutput?.additionalContext).toContain('guide.md')
     expect(told.answer.systemMessage).toContain('another process holds the store')
     expect(told.ms).toBeLessThan(5_000)
+  })
+})
+
+describe('a session of a project without documents that have sources', () => {
+  it('leaves no file in it, and keeps all as soon as there is one', async () => {
+    const { root, hook, edit, file } = scene('# Guide\n')
+    await hook('SessionStart', { source: 'startup' })
+    await hook('UserPromptSubmit', { prompt: 'go' })
+    await edit('# API\n\nclose(path)\n')
+    await hook('Stop', { last_assistant_message: 'done', stop_hook_active: false })
+    await hook('UserPromptSubmit', { prompt: 'more' })
+    expect(existsSync(join(root, '.outrigger'))).toBe(false)
+    const guide = join(root, 'guide.md')
+    writeFileSync(guide, '---\nsources:\n  - api.md\n---\n# Guide\n')
+    await hook('PostToolUse', { tool_name: 'Write', tool_use_id: 'w', tool_input: { file_path: guide } })
+    expect(existsSync(file)).toBe(true)
+    await hook('SessionEnd', { reason: 'other' })
   })
 })
