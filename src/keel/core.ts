@@ -87,6 +87,7 @@ export function createCore(deps: KeelDeps): Core {
   const notes = createNotes(() => [
     ...(load().hasLostRecords ? ['journal not written'] : []),
     ...journal.notes(),
+    ...load().locals.flatMap(({ fault }) => (fault === undefined ? [] : [`zones not read: ${fault}`])),
     ...(stampsWhy === null ? [] : [`stamps not read (${stampsWhy})`]),
   ])
   /** Why the stamps file that is there cannot be read. */

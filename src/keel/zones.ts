@@ -5,7 +5,7 @@
  * A folder with a `.stoa-keel.yml` sets the names for itself and below, for keys that the project's
  * configuration leaves open, and is the base folder that references are relative to.
  */
-import { parse } from 'yaml'
+import { parseDocument } from 'yaml'
 import type { KeelConfig } from './types.ts'
 
 /** `ignore`: not listed, never a child, never checked as a source. `frozen`: a source, never a child. `vendored`: listed, not checked. */
@@ -17,6 +17,8 @@ export interface LocalZones {
   readonly folder: string
   readonly ignore: readonly string[] | null
   readonly frozen: readonly string[] | null
+  /** `docs/.stoa-keel.yml:3`: where the file stops being YAML; what it names may be incomplete. */
+  readonly fault?: string
 }
 
 export interface Zones {
@@ -106,15 +108,24 @@ export function createZones(config: Pick<KeelConfig, 'ignore' | 'frozen' | 'vend
   }
 }
 
-/** Any YAML list of names counts; whatever else the file holds is left alone, damage included. */
+/** Any YAML list of names counts; whatever else the file holds is left alone; damage is named. */
 export function readLocalZones(folder: string, bytes: Uint8Array): LocalZones {
+  const read = parseDocument(new TextDecoder().decode(bytes), { logLevel: 'silent' })
+  // What can be made out of a damaged file counts, and the damage is named; no YAML at all still makes a base folder.
+  const [error] = read.errors
+  const fault = error === undefined ? undefined : `${localZonesPath(folder)}:${error.linePos?.[0].line ?? 1}`
   let document: unknown
   try {
-    document = parse(new TextDecoder().decode(bytes), { logLevel: 'silent', maxAliasCount: 100 })
+    document = read.toJS({ maxAliasCount: 100 })
   } catch {
-    document = null // a file that is no YAML still makes its folder a base folder
+    document = null // aliases without end, or to nothing
   }
-  return { folder, ignore: namesOf(document, 'ignore'), frozen: namesOf(document, 'frozen') }
+  const names = { ignore: namesOf(document, 'ignore'), frozen: namesOf(document, 'frozen') }
+  return { folder, ...names, ...(fault !== undefined && { fault }) }
+}
+
+function localZonesPath(folder: string): string {
+  return folder === '' ? localZonesName : `${folder}/${localZonesName}`
 }
 
 function namesOf(document: unknown, key: string): readonly string[] | null {

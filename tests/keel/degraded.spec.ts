@@ -86,3 +86,14 @@ describe('moving stamps', () => {
     expect(made.read('.outrigger/keel/stamps.tsv')).toContain('df3855ab0bab')
   })
 })
+
+describe('zones of a folder that cannot be read', () => {
+  it('are named with file and line by every look', async () => {
+    const made = world({ ...quickStart, 'docs/.stoa-keel.yml': 'ignore: [a]\nfrozen: [b\nother: {\n' })
+    const note = expect.stringMatching(/^zones not read: docs\/\.stoa-keel\.yml:\d+$/)
+    expect((await made.json('check')).json.degraded).toEqual([note])
+    expect((await made.json('check')).json.degraded).toEqual([note])
+    made.write('docs/.stoa-keel.yml', 'ignore: [a]\n')
+    expect((await made.json('check')).json.degraded).toEqual([])
+  })
+})
