@@ -71,7 +71,7 @@ async function runStream(
 
 /**
  * With `--out` the form that was asked for goes to the file. Standard output has the document for a
- * script, and the text for a person who asked for another form.
+ * script, and the name of the file for a person.
  */
 async function printAnswer(
   operation: AnyOperation,
@@ -92,7 +92,7 @@ async function printAnswer(
     return
   }
   await project.files.replace(resolve(io.cwd, out), new TextEncoder().encode(answer))
-  io.stdout.write(asked ?? text())
+  io.stdout.write(asked ?? `written: ${out}\n`)
 }
 
 /** Throws the fault of the configuration that this verb needs; the other faults are one line each on stderr. */

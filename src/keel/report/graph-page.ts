@@ -53,8 +53,11 @@ const link = id => {
 }
 const row = (arrow, id, edge) => {
   const item = make('li')
-  item.append(make('i', '', arrow + ' '), link(id))
-  if (edge.anchor !== null) item.append(make('i', '', '#' + edge.anchor))
+  const anchor = edge.anchor === null ? '' : '#' + edge.anchor
+  const section = edge.section === null ? '' : ' \u00a7 ' + edge.section
+  const isSource = id === edge.to
+  item.append(make('i', '', (isSource ? section.trim() + ' ' : anchor + ' ').trimStart() + arrow + ' '), link(id))
+  item.append(make('i', '', isSource ? anchor : section))
   const bad = edge.state === 'suspect'
   item.append(' ', make('span', bad ? 'suspect' : edge.state === 'clean' ? 'clean' : 'unverified', edge.reason || edge.state))
   return item

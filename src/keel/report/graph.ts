@@ -25,6 +25,7 @@ function arrowsOf({ nodes, edges }: GraphOutput): readonly Arrow[] {
 export function mermaidGraph(output: GraphOutput): string {
   return [
     'flowchart LR',
+    ...(output.nodes.length === 0 ? ['  %% no document here declares a source'] : []),
     ...output.nodes.map((node, index) => `  n${index}["${mermaidText(node.id)}"]`),
     ...arrowsOf(output).map(({ from, to }) => `  n${from} --> n${to}`),
     '',

@@ -32,6 +32,8 @@ interface GraphEdge {
   readonly from: string
   readonly to: string
   readonly anchor: string | null
+  /** The section of the document that names the source; `null`: the whole document. */
+  readonly section: string | null
   readonly state: EdgeState
   readonly reason: SuspectReason | null
 }
@@ -140,6 +142,7 @@ export function graphOf(edges: readonly Edge[], alone?: string): Pick<GraphOutpu
       from: edge.child,
       to: sourceNode(edge),
       anchor: edge.anchor,
+      section: edge.scope.type === 'section' ? edge.scope.heading : null,
       state: edge.state,
       reason: edge.reason,
     })),
