@@ -37,4 +37,29 @@ describe('a value', () => {
     const { run } = await startSession()
     expect(await run('return eval("%HaveSameMap({}, {})")')).toMatchObject({ outcome: 'threw', error: { name: 'SyntaxError' } })
   })
+
+  it('shows how its promises have settled, one inside the other too', async () => {
+    const { run } = await startSession()
+    const code = 'const done = Promise.resolve(5), bad = Promise.reject(new Error("no")); bad.catch(() => {}); '
+    const made = await run(`${code}return { done, later: new Promise(() => {}), deep: Promise.resolve([done]) }`)
+    expect(made.preview).toContain('Promise { 5 }')
+    expect(made.preview).toContain('later: Promise { <pending> }')
+    expect(made.preview).toContain('deep: Promise { [')
+    expect((await run('return [bad]')).preview).toContain('<rejected>')
+  })
+
+  it('runs nothing of the program when it has promises of its own kind', async () => {
+    const { run } = await startSession()
+    const code =
+      'class Odd extends Promise { static get [Symbol.species]() { n++; return Promise } }; let n = 0; const own = Promise.resolve(1); '
+    const more = 'Object.defineProperty(own, "constructor", { get() { n++; return Promise } }); '
+    await run(`${code}${more}globalThis.kept = [Odd.resolve(1), own]; n = 0; return kept`)
+    expect(await run('return n')).toMatchObject({ value: 0 })
+  })
+
+  it('that is undefined is none', async () => {
+    const { run } = await startSession()
+    expect(await run('return undefined')).toMatchObject({ valueKind: 'none' })
+    expect(await run('return Promise.resolve()')).toMatchObject({ valueKind: 'none' })
+  })
 })

@@ -198,7 +198,11 @@ export function createRunner({ channel, calls, modules, values, references, boot
     const { context } = now
     const end = (ending: () => Ending): void => {
       // Rejections that nobody handles are known when the queue of microtasks has drained.
-      captured.setImmediate(() => finish(now, ending()))
+      captured.setImmediate(() => {
+        const how = ending()
+        if (how.value === undefined) finish(now, how)
+        else values.settle(how.value.of, () => finish(now, how))
+      })
     }
     const ok = (value: unknown): void => end(() => ({ outcome: 'ok', ...valueFor(value) }))
     const fail = (thrown: unknown): void => end(() => ({ outcome: 'threw', failure: describe(thrown, context.cell) }))

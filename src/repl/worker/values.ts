@@ -17,6 +17,8 @@ export interface SentValue {
 }
 
 export interface Values {
+  /** Learn how the promises inside a value have settled, as far as they have; then `done`, at once when there are none. */
+  settle(value: unknown, done: () => void): void
   send(value: unknown, echoed: boolean): SentValue
   /** Bounded, never fails. */
   preview(value: unknown): string
@@ -28,6 +30,11 @@ const glance: Bounds = { depth: 2, entries: 8, units: 80 }
 /** For what was thrown and is no error. */
 const brief: Bounds = { depth: 3, entries: 20, units: 1_000 }
 
+/** Promises of one value that are asked for their outcome; the others count as pending. */
+const maxPromises = 100
+
+type Outcome = NonNullable<ReturnType<EncodeHost['settled']>>
+
 export function createValues(references: References): Values {
   const realm = captureRealm(captured.global)
   const layout = createLayoutHints({
@@ -36,9 +43,17 @@ export function createValues(references: References): Values {
     makeFunction: Function as never,
     makeArray: realm.global['Array'] as never,
   })
+  const outcomes = new WeakMap<object, Outcome>()
+  /** Collects, while `settle` looks, the promises whose outcome is not known. */
+  let unknown: Set<object> | undefined
+  /** What `settle` made of a value without promises. */
+  let ready: { readonly value: unknown; readonly encoded: Encoded } | undefined
   const host: EncodeHost = {
     refer: (value: object) => references.find(value),
-    settled: () => undefined,
+    settled: promise => {
+      if (unknown !== undefined && unknown.size < maxPromises && !outcomes.has(promise)) unknown.add(promise)
+      return outcomes.get(promise)
+    },
     hasPrivateState: (made: object) => /#[\p{ID_Start}$_]/u.test(captured.realm.functionText(made)),
     ...(layout !== undefined && { layout }),
   }
@@ -54,9 +69,45 @@ export function createValues(references: References): Values {
       return { type: typeof value, preview: '[cannot be shown]' }
     }
   }
+  /** Waiting for it runs no code of a cell: it reads `constructor`, and that is the realm's own. */
+  const isPlainPromise = (promise: object): boolean =>
+    Reflect.getPrototypeOf(promise) === realm.promisePrototype &&
+    Reflect.getOwnPropertyDescriptor(promise, 'constructor') === undefined &&
+    Reflect.getOwnPropertyDescriptor(realm.promisePrototype, 'constructor')?.value === realm.global['Promise']
+  const settle = (value: unknown, left: number, done: () => void): void => {
+    const met = new Set<object>()
+    unknown = met
+    ready = undefined
+    try {
+      ready = { value, encoded: encode(value, { realm, host, limits: valueLimits }) }
+    } catch {
+      // `send` meets it again, and tells.
+    }
+    unknown = undefined
+    const asked = [...met].filter(isPlainPromise).slice(0, left)
+    if (asked.length === 0) {
+      done()
+      return
+    }
+    ready = undefined
+    for (const promise of asked) {
+      captured.realm.execute(
+        () => promise,
+        undefined,
+        result => outcomes.set(promise, { as: 'fulfilled', value: result }),
+        reason => outcomes.set(promise, { as: 'rejected', value: reason }),
+      )
+    }
+    // Comes after the outcomes of those that have settled, and before anything else does.
+    const next = (): void => (asked.some(promise => outcomes.has(promise)) ? settle(value, left - asked.length, done) : done())
+    captured.realm.execute(() => undefined, undefined, next, next)
+  }
   return {
+    settle: (value, done) => settle(value, maxPromises, done),
     send: (value, echoed) => {
-      const encoded = encode(value, { realm, host, limits: valueLimits })
+      const isReady = ready !== undefined && ready.value === value
+      const encoded = isReady ? ready!.encoded : encode(value, { realm, host, limits: valueLimits })
+      ready = undefined
       if (encoded.kind === 'encoded') return { about: { kind: encoded.valueKind, echoed }, bytes: encoded.bytes }
       const copy = bounded(value, previewBounds)
       if (copy.kind === 'over') throw new Error(`a bounded copy is over a limit (${copy.limit})`)
