@@ -47,7 +47,7 @@ function whyNot(error: OutriggerError): string {
     case 'FILES_MISSING':
       return 'it is gone'
     case 'FILES_UNWRITABLE':
-      return `it cannot be written: ${error.subject ?? error.code}`
+      return `it cannot be written: ${(error.cause as { code?: string } | undefined)?.code ?? error.subject ?? error.code}`
     default:
       return `it cannot be read: ${error.code}`
   }

@@ -244,7 +244,7 @@ function linkTarget(path: string): string {
     const isLink = statOf(path, lstatSync)?.kind === 'link'
     if (isLink)
       throw new OutriggerError('FILES_UNWRITABLE', `${path} is a link that leads nowhere`, {
-        subject: codeOf(error),
+        subject: path,
         cause: error,
       })
     return resolve(path)
@@ -364,7 +364,7 @@ function unreadable(path: string, cause: unknown): OutriggerError {
 function unwritable(path: string, cause: unknown): OutriggerError {
   const code = codeOf(cause)
   return new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, {
-    subject: code,
+    subject: path,
     hint: code === 'ENOSPC' ? 'make room on the disk' : 'check the permissions of the file and of the folders above it',
     exit: 3,
     cause,

@@ -61,7 +61,7 @@ export interface Files {
   /**
    * Replace atomically: temporary file in the same folder, fsync, check of `expect`, rename over the
    * link's target, fsync of the folder. A crash leaves the old file or the new one.
-   * Throws `FILES_MOVED`, `FILES_UNWRITABLE` (with the system's code in `subject`).
+   * Throws `FILES_MOVED`, `FILES_UNWRITABLE` (`cause.code` is the system's code).
    */
   replace(path: string, bytes: Uint8Array, options?: ReplaceOptions): Promise<void>
   /** One `O_APPEND` write and fsync, the file made when missing. Throws `FILES_SHORT_WRITE`, `FILES_UNWRITABLE`. */

@@ -163,5 +163,9 @@ function notReadable(path: string, found: FileStat | undefined): OutriggerError 
 }
 
 function unwritable(path: string, code: string): OutriggerError {
-  return new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, { subject: code, exit: 3 })
+  return new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, {
+    subject: path,
+    exit: 3,
+    cause: { code },
+  })
 }

@@ -137,7 +137,8 @@ describe('replace', () => {
     const broken = nodeFiles(calls(changed))
     await expect(broken.replace(join(folder, 'a'), bytes('two'))).rejects.toMatchObject({
       code: 'FILES_UNWRITABLE',
-      subject: code,
+      subject: join(folder, 'a'),
+      cause: { code },
       exit: 3,
     })
     expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('one')
@@ -205,7 +206,8 @@ describe('replace', () => {
     chmodSync(folder, 0o500)
     await expect(files.replace(join(folder, 'a'), bytes('x'))).rejects.toMatchObject({
       code: 'FILES_UNWRITABLE',
-      subject: 'EACCES',
+      subject: join(folder, 'a'),
+      cause: { code: 'EACCES' },
     })
   })
 
@@ -243,7 +245,11 @@ describe('append', () => {
   it.each(['ENOSPC', 'EDQUOT'])('names the code when the system says %s', async code => {
     const folder = temporaryFolder()
     const full = nodeFiles(calls({ write: failing(code) }))
-    await expect(full.append(join(folder, 'log'), bytes('1'))).rejects.toMatchObject({ code: 'FILES_UNWRITABLE', subject: code })
+    await expect(full.append(join(folder, 'log'), bytes('1'))).rejects.toMatchObject({
+      code: 'FILES_UNWRITABLE',
+      subject: join(folder, 'log'),
+      cause: { code },
+    })
   })
 
   it('is one write, synced before it is acknowledged', async () => {

@@ -136,7 +136,8 @@ export function filesContract(name: string, open: () => FilesUnderTest): void {
         const { files, folder } = open()
         await expect(files.replace(`${folder}/none/a`, bytes('x'))).rejects.toMatchObject({
           code: 'FILES_UNWRITABLE',
-          subject: 'ENOENT',
+          subject: `${folder}/none/a`,
+          cause: { code: 'ENOENT' },
         })
       })
 

@@ -39,12 +39,20 @@ export function memoryFiles(start: Readonly<Record<string, string>> = {}): Memor
     const isPlaced = folders.has(parent(path))
     const code = faultOf(writeFaults, path) ?? (isPlaced ? (folders.has(path) ? 'EISDIR' : undefined) : 'ENOENT')
     if (code !== undefined)
-      throw new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, { subject: code, exit: 3 })
+      throw new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, {
+        subject: path,
+        exit: 3,
+        cause: { code },
+      })
   }
   const makeFolder = (path: string): void => {
     const code = faultOf(writeFaults, path)
     if (code !== undefined && !folders.has(path)) {
-      throw new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, { subject: code, exit: 3 })
+      throw new OutriggerError('FILES_UNWRITABLE', `${path} cannot be written (${code})`, {
+        subject: path,
+        exit: 3,
+        cause: { code },
+      })
     }
     for (let at = path; at !== '/'; at = parent(at)) folders.add(at)
   }
