@@ -85,7 +85,9 @@ export const words: readonly Word[] = [
     word: 'hook',
     summary: 'answer one event of a host that runs commands: its JSON on stdin, one JSON on stdout',
     usage: 'outrigger hook <HostEvent> [options]',
-    options: [],
+    options: [
+      ['<HostEvent>', 'SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, FileChanged, Stop or SessionEnd'],
+    ],
     examples: ['outrigger hook SessionStart < event.json', 'echo \'{"session_id":"s","cwd":"."}\' | outrigger hook Stop'],
     exits: [[0, 'always, so that the host goes on']],
   },

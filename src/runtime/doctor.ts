@@ -2,12 +2,14 @@
  * `outrigger doctor`: what works here, what works less well and what does not, each with a way out; and every
  * resolved setting with the place it came from. Looks, and makes nothing that is not there already.
  */
+
 import { OutriggerError } from '../errors.ts'
 import { exclusive } from '../keel/exclusive.ts'
 import type { Files } from '../ports/files.ts'
 import type { Json } from '../ports/json.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { InputSchema, Operation } from '../session/operation.ts'
+import { configSchema } from './config.ts'
 import { joinPath } from './places.ts'
 import type { ConfigValue, LedgerRecord, Project } from './project.ts'
 
@@ -59,7 +61,9 @@ async function doctor(project: Project, progress: (what: string, done: number, t
     ['engines', () => engineChecks(project)],
     [
       'serve',
-      () => [{ id: 'serve', status: 'ok', text: 'no engine process: every door composes the engines in its own process' }],
+      () => [
+        { id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' },
+      ],
     ],
     ['hosts', () => hostChecks(project)],
     ['models', () => modelChecks(project)],
@@ -122,7 +126,7 @@ async function gitCheck({ git, root }: Project): Promise<readonly DoctorCheck[]>
   return [{ id: 'git', status: 'ok', text: `repository (${await git.objectFormat(root)}) on ${at}` }]
 }
 
-function configChecks({ config, places }: Project): readonly DoctorCheck[] {
+function configChecks({ config, places, files }: Project): readonly DoctorCheck[] {
   const faults = config.faults().flatMap(({ code, faults: all = [] }) =>
     all.map(({ key, message, position }): DoctorCheck => {
       const where = position === undefined ? '' : `${position.file}:${position.line}: `
@@ -137,7 +141,11 @@ function configChecks({ config, places }: Project): readonly DoctorCheck[] {
   const notes = config.notes().map((note): DoctorCheck => ({ id: 'config', status: 'warn', text: note }))
   if (faults.length + notes.length > 0) return [...faults, ...notes]
   const from = new Set(config.values().flatMap(({ from: place }) => (typeof place === 'object' ? [place.file] : [])))
-  const text = from.size === 0 ? `defaults only; ${places.projectConfig} may change them` : `read ${[...from].join(', ')}`
+  const none =
+    files.lstat(places.projectConfig) === undefined
+      ? `defaults only; ${places.projectConfig} may change them`
+      : `defaults only: ${places.projectConfig} is there and sets nothing`
+  const text = from.size === 0 ? none : `read ${[...from].join(', ')}`
   return [{ id: 'config', status: 'ok', text }]
 }
 
@@ -203,7 +211,12 @@ async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
   } catch (error) {
     if (!(error instanceof OutriggerError)) throw error
     return [
-      { id: 'keel', status: 'fail', text: 'keel: config', hint: 'correct the configuration; keel takes no part until then' },
+      {
+        id: 'keel',
+        status: 'fail',
+        text: 'its configuration is wrong',
+        hint: 'correct the configuration; keel takes no part until then',
+      },
     ]
   }
   const keel = project.keel()
@@ -330,7 +343,15 @@ function asRecord(value: Json | undefined): Readonly<Record<string, Json>> {
 
 /** Free keys may hold what is nobody's business in a report: masked like all else that is written down. */
 function configValues({ config, mask }: Project): readonly ConfigValue[] {
-  return config.values().map(({ key, value, from }) => ({ key, value: maskedJson(value, mask), from }))
+  return config.values().map(({ key, value, from }) => ({ key, value: maskedJson(value ?? defaultShown(key), mask), from }))
+}
+
+/** What counts while a key is not set; for a key of the engines that are built. */
+function defaultShown(key: string): Json {
+  const all = Object.entries(configSchema).flatMap(([section, keys]) =>
+    keys.map(one => ({ ...one, key: `${section}.${one.path}` })),
+  )
+  return all.find(one => one.key === key)?.shown ?? null
 }
 
 function maskedJson(value: Json, mask: (text: string) => string): Json {
