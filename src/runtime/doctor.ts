@@ -2,14 +2,12 @@
  * `outrigger doctor`: what works here, what works less well and what does not, each with a way out; and every
  * resolved setting with the place it came from. Looks, and makes nothing that is not there already.
  */
-
 import { OutriggerError } from '../errors.ts'
 import { exclusive } from '../keel/exclusive.ts'
 import type { Files } from '../ports/files.ts'
 import type { Json } from '../ports/json.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { InputSchema, Operation } from '../session/operation.ts'
-import { configSchema } from './config.ts'
 import { joinPath } from './places.ts'
 import type { ConfigValue, LedgerRecord, Project } from './project.ts'
 
@@ -61,9 +59,7 @@ async function doctor(project: Project, progress: (what: string, done: number, t
     ['engines', () => engineChecks(project)],
     [
       'serve',
-      () => [
-        { id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' },
-      ],
+      () => [{ id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' }],
     ],
     ['hosts', () => hostChecks(project)],
     ['models', () => modelChecks(project)],
@@ -211,12 +207,7 @@ async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
   } catch (error) {
     if (!(error instanceof OutriggerError)) throw error
     return [
-      {
-        id: 'keel',
-        status: 'fail',
-        text: 'its configuration is wrong',
-        hint: 'correct the configuration; keel takes no part until then',
-      },
+      { id: 'keel', status: 'fail', text: 'keel: config', hint: 'correct the configuration; keel takes no part until then' },
     ]
   }
   const keel = project.keel()
@@ -343,15 +334,7 @@ function asRecord(value: Json | undefined): Readonly<Record<string, Json>> {
 
 /** Free keys may hold what is nobody's business in a report: masked like all else that is written down. */
 function configValues({ config, mask }: Project): readonly ConfigValue[] {
-  return config.values().map(({ key, value, from }) => ({ key, value: maskedJson(value ?? defaultShown(key), mask), from }))
-}
-
-/** What counts while a key is not set; for a key of the engines that are built. */
-function defaultShown(key: string): Json {
-  const all = Object.entries(configSchema).flatMap(([section, keys]) =>
-    keys.map(one => ({ ...one, key: `${section}.${one.path}` })),
-  )
-  return all.find(one => one.key === key)?.shown ?? null
+  return config.values().map(({ key, value, from }) => ({ key, value: maskedJson(value, mask), from }))
 }
 
 function maskedJson(value: Json, mask: (text: string) => string): Json {
