@@ -82,7 +82,13 @@ export function makeStateFolder(folder: string): void {
 /** `ELOOP` where a link of the repository leads the state out of the project. */
 function linkedOut({ root, state }: StorePlaces): 'ELOOP' | undefined {
   const looks = {
-    lstat: (path: string) => lstatSync(path, { throwIfNoEntry: false }) as never,
+    lstat: (path: string) => {
+      try {
+        return lstatSync(path, { throwIfNoEntry: false }) as never
+      } catch {
+        return undefined // a file in place of a folder above it: nothing is there
+      }
+    },
     realpath: (path: string) => {
       try {
         return realpathSync(path)
