@@ -62,4 +62,13 @@ describe('a value', () => {
     expect(await run('return undefined')).toMatchObject({ valueKind: 'none' })
     expect(await run('return Promise.resolve()')).toMatchObject({ valueKind: 'none' })
   })
+
+  it('knows functions and objects of the platform, however a program changes its names', async () => {
+    const { run } = await startSession()
+    expect(await run('const own = Map; globalThis.Map = 1; return [own, Math, [].map]')).toMatchObject({
+      valueKind: 'graph',
+      preview: '[[function Map], [object Math], [function map]]',
+    })
+    expect(await run('return [() => 1]')).toMatchObject({ valueKind: 'opaque' })
+  })
 })

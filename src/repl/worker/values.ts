@@ -105,7 +105,9 @@ export function createValues(references: References): Values {
   return {
     settle: (value, done) => settle(value, maxPromises, done),
     send: (value, echoed) => {
-      const isReady = ready !== undefined && ready.value === value
+      // What was opaque may be a class or function of this cell, which is known by now.
+      const isReady =
+        ready !== undefined && ready.value === value && ready.encoded.kind === 'encoded' && ready.encoded.valueKind !== 'opaque'
       const encoded = isReady ? ready!.encoded : encode(value, { realm, host, limits: valueLimits })
       ready = undefined
       if (encoded.kind === 'encoded') return { about: { kind: encoded.valueKind, echoed }, bytes: encoded.bytes }
