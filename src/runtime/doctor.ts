@@ -59,7 +59,9 @@ async function doctor(project: Project, progress: (what: string, done: number, t
     ['engines', () => engineChecks(project)],
     [
       'serve',
-      () => [{ id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' }],
+      () => [
+        { id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' },
+      ],
     ],
     ['hosts', () => hostChecks(project)],
     ['models', () => modelChecks(project)],

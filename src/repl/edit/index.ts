@@ -2,16 +2,14 @@
 export { decodeEditRequest } from './decode.ts'
 export { chooseTarget, type Edited, editSource } from './edit.ts'
 export { type FindMatches, isRefused, type MatchOutcome } from './find.ts'
-export {
-  type Change,
-  type EditCode,
-  type EditError,
-  type EditRequest,
-  type ExactEdit,
-  editLimits,
-  type InsertEdit,
-  type Refused,
-  type RegexEdit,
-  refuse,
+export type {
+  Change,
+  EditCode,
+  EditError,
+  EditRequest,
+  ExactEdit,
+  InsertEdit,
+  Refused,
+  RegexEdit,
 } from './request.ts'
 export type { FoundMatch } from './template.ts'
