@@ -3,8 +3,8 @@
  * reason what it means and what to do.
  */
 import type { Voice } from '../../session/voice.ts'
-import { fence, oneLine } from '../../text/data.ts'
-import { hintOf } from '../messages.ts'
+import { oneLine } from '../../text/data.ts'
+import { hintOf, quotedDiff } from '../messages.ts'
 import { shown, sourceName } from '../naming.ts'
 import type { Edge } from '../types.ts'
 import type { CheckInput, CheckOutput, CheckSummary } from '../verbs/check.ts'
@@ -74,7 +74,7 @@ function evidence(edge: Edge): readonly string[] {
       : blame.uncommitted === true
         ? ['    not committed yet']
         : [`    ${blame.commit} ${shown(blame.author ?? '')} ${blame.date}: ${shown(blame.subject ?? '')}`]),
-    ...(diff?.status === 'ok' && diff.text !== null ? [fence(diff.text, 'diff', { sign: '~', atLeast: 4 })] : []),
+    ...(diff?.status === 'ok' && diff.text !== null ? [quotedDiff(sourceName(edge), edge.child, diff.text)] : []),
     ...(diff?.status === 'unavailable' ? [`    no diff: ${diff.why}`] : []),
   ]
 }

@@ -3,8 +3,7 @@
  * document and nothing else. Names are one line each and quoted content stands in a fence.
  */
 import type { Voice } from '../../session/voice.ts'
-import { fence } from '../../text/data.ts'
-import { hintOf } from '../messages.ts'
+import { hintOf, quotedDiff } from '../messages.ts'
 import { shown, sourceName } from '../naming.ts'
 import type { Edge, EdgeDiff } from '../types.ts'
 import type { FixOutput } from '../verbs/fix.ts'
@@ -72,7 +71,7 @@ function evidence(edge: Edge): readonly string[] {
             ? '    not committed yet'
             : `    ${blame.commit} ${blame.date} ${shown(blame.author ?? '')}: ${shown(blame.subject ?? '')}`,
         ]
-  return [...who, ...(diff === undefined ? [] : [diffLines(diff)])]
+  return [...who, ...(diff === undefined ? [] : [diffLines(diff, sourceName(edge), edge.child)])]
 }
 
 const unavailable: Readonly<Record<NonNullable<EdgeDiff['why']>, string>> = {
@@ -83,9 +82,9 @@ const unavailable: Readonly<Record<NonNullable<EdgeDiff['why']>, string>> = {
   'outside-project': 'the source lies outside the project',
 }
 
-function diffLines(diff: EdgeDiff): string {
+function diffLines(diff: EdgeDiff, source: string, child: string): string {
   if (diff.status === 'unavailable' || diff.text === null) return `    no diff: ${unavailable[diff.why ?? 'no-copy']}`
-  return fence(diff.text, 'diff', { sign: '~', atLeast: 4 })
+  return quotedDiff(source, child, diff.text)
 }
 
 export function diffText({ edges }: DiffOutput): string {
@@ -93,7 +92,7 @@ export function diffText({ edges }: DiffOutput): string {
   return lines(
     edges.flatMap(edge => [
       `${shown(edge.child)} <- ${shown(edge.source)}  ${edge.old ?? 'no stamp'} → ${edge.current ?? 'gone'}`,
-      diffLines(edge.diff),
+      diffLines(edge.diff, edge.source, edge.child),
     ]),
   )
 }
@@ -102,7 +101,7 @@ export function okText({ acked, skipped, written, recorded, degraded }: OkOutput
   return lines([
     ...acked.map(one => `acknowledged: ${shown(one.child)} <- ${shown(one.source)} (${one.old ?? 'no stamp'} → ${one.new})`),
     ...(recorded === true ? ['The stamp is written when this turn ends, if the source is still the same then.'] : []),
-    ...(acked.length === 0 ? ['Nothing to acknowledge.'] : []),
+    ...(acked.length === 0 && skipped.length === 0 ? ['Nothing to acknowledge.'] : []),
     ...skipped.map(one => `left alone: ${shown(one.child)} <- ${shown(one.source)}: ${one.why}`),
     ...(written.length > 0 ? [`written: ${written.map(shown).join(', ')}`] : []),
     ...newsOf(degraded).map(note => `degraded: ${note}`),
