@@ -92,7 +92,9 @@ async function printAnswer(
     return
   }
   await project.files.replace(resolve(io.cwd, out), new TextEncoder().encode(answer))
-  io.stdout.write(asked ?? `written: ${out}\n`)
+  // A form for machines goes to the file; who looks at the job's log still reads what was found. A drawing has no other text.
+  const hasText = other !== undefined && operation.input.properties['format']?.enum?.includes('text') === true
+  io.stdout.write(asked ?? `${hasText ? text() : ''}written: ${out}\n`)
 }
 
 /** Throws the fault of the configuration that this verb needs; the other faults are one line each on stderr. */

@@ -183,7 +183,7 @@ describe('an answer', () => {
     const files = world()
     const { out } = await runFake(files, ['keel', 'check', '--format', 'sarif', '--out', 'k.sarif'])
     expect(files.written.get('/project/docs/k.sarif')).toBe('{"version":"2.1.0"}\n')
-    expect(out).toBe('written: k.sarif\n')
+    expect(out).toMatch(/^given \{[^\n]*\}\nwritten: k\.sarif\n$/)
     const json = await runFake(files, ['keel', 'check', '--json', '--out', '/tmp/k.json'])
     expect(files.written.get('/tmp/k.json')).toBe(json.out)
   })

@@ -125,7 +125,7 @@ describe('keel on the command line', () => {
     const root = await behind()
     const ran = await program.run(root, ['keel', 'check', '--format', 'sarif', '--out', 'keel.sarif'])
     expect(ran.code).toBe(1)
-    expect(ran.out).toContain('guide.md')
+    expect(ran.out).toMatch(/^guide\.md:[\s\S]*\nwritten: keel\.sarif\n$/)
     const sarif = JSON.parse(readFileSync(join(root, 'keel.sarif'), 'utf8')) as {
       version: string
       runs: { results: unknown[] }[]
@@ -268,7 +268,8 @@ describe('the ledger', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line) as Record<string, unknown>)
-    expect(lines[0]).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: 's1' })
+    expect(lines[0]).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: null, what: 'stamped' })
+    expect(lines.at(-1)).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: 's1' })
     expect((await program.run(root, ['ledger', '--session', 'other'])).out).toBe('')
   })
 })
