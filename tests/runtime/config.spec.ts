@@ -8,7 +8,7 @@ import { placesOf } from '../../src/runtime/places.ts'
 import type { Configuration } from '../../src/runtime/project.ts'
 import { type MemoryFiles, memoryFiles } from '../support/memory-files.ts'
 
-const projectFile = '/work/.outrigger/config.yml'
+const projectFile = '/place/.outrigger/config.yml'
 const personFile = '/home/ada/.config/outrigger/config.yml'
 
 interface Given {
@@ -20,11 +20,11 @@ interface Given {
 
 function given(texts: { readonly project?: string; readonly person?: string } = {}, overrides: readonly Override[] = []): Given {
   const files = memoryFiles({
-    '/work/.git/HEAD': 'x',
+    '/place/.git/HEAD': 'x',
     ...(texts.project !== undefined && { [projectFile]: texts.project }),
     ...(texts.person !== undefined && { [personFile]: texts.person }),
   })
-  const config = createConfiguration(files, placesOf(files, '/work', { HOME: '/home/ada' }), overrides)
+  const config = createConfiguration(files, placesOf(files, '/place', { HOME: '/home/ada' }), overrides)
   const save = async (path: string, text: string): Promise<void> => {
     files.makeFolder(path.slice(0, path.lastIndexOf('/')))
     await files.replace(path, new TextEncoder().encode(text))
@@ -244,7 +244,7 @@ describe('faults', () => {
         ),
         async bytes => {
           const { files, config } = given()
-          files.makeFolder('/work/.outrigger')
+          files.makeFolder('/place/.outrigger')
           await files.replace(projectFile, bytes)
           for (const error of config.faults()) expect(error.code).toMatch(/^[A-Z]+_BAD_CONFIG$|^CONFIG_BAD$/)
           config.values()

@@ -31,27 +31,27 @@ describe('the root of a project', () => {
 })
 
 describe('places', () => {
-  const files = memoryFiles({ '/work/x': '' })
-  const id = createHash('sha256').update('/work').digest('hex').slice(0, 16)
+  const files = memoryFiles({ '/place/x': '' })
+  const id = createHash('sha256').update('/place').digest('hex').slice(0, 16)
 
   it('are named by the real root', () => {
-    expect(placesOf(files, '/work', { HOME: '/home/ada' })).toEqual({
-      root: '/work',
+    expect(placesOf(files, '/place', { HOME: '/home/ada' })).toEqual({
+      root: '/place',
       id,
-      outrigger: '/work/.outrigger',
-      projectConfig: '/work/.outrigger/config.yml',
+      outrigger: '/place/.outrigger',
+      projectConfig: '/place/.outrigger/config.yml',
       personConfig: '/home/ada/.config/outrigger/config.yml',
-      state: '/work/.outrigger/state',
+      state: '/place/.outrigger/state',
       userState: `/home/ada/.local/state/outrigger/${id}`,
       userCache: `/home/ada/.cache/outrigger/${id}`,
     })
-    const linked = { ...files, realpath: () => '/work' }
+    const linked = { ...files, realpath: () => '/place' }
     expect(placesOf(linked, '/link', {}).id).toBe(id)
   })
 
   it('follow the XDG variables when they are absolute', () => {
     const env = { HOME: '/home/ada', XDG_CONFIG_HOME: '/c', XDG_STATE_HOME: '/s', XDG_CACHE_HOME: 'relative' }
-    expect(placesOf(files, '/work', env)).toMatchObject({
+    expect(placesOf(files, '/place', env)).toMatchObject({
       personConfig: '/c/outrigger/config.yml',
       userState: `/s/outrigger/${id}`,
       userCache: `/home/ada/.cache/outrigger/${id}`,
@@ -59,17 +59,19 @@ describe('places', () => {
   })
 
   it('of the user are nowhere without a home', () => {
-    expect(placesOf(files, '/work', {})).toMatchObject({ personConfig: null, userState: null, userCache: null })
-    expect(placesOf(files, '/work', { USERPROFILE: 'C:\\Users\\Ada' }).userCache).toBe(`C:\\Users\\Ada\\.cache\\outrigger\\${id}`)
+    expect(placesOf(files, '/place', {})).toMatchObject({ personConfig: null, userState: null, userCache: null })
+    expect(placesOf(files, '/place', { USERPROFILE: 'C:\\Users\\Ada' }).userCache).toBe(
+      `C:\\Users\\Ada\\.cache\\outrigger\\${id}`,
+    )
   })
 
   it("of the cache are the project's state once it is there", () => {
-    const own = memoryFiles({ '/work/x': '' })
-    const places = placesOf(own, '/work', { HOME: '/home/ada' })
+    const own = memoryFiles({ '/place/x': '' })
+    const places = placesOf(own, '/place', { HOME: '/home/ada' })
     expect(cacheFolder(own, places)).toBe(places.userCache)
-    own.makeFolder('/work/.outrigger/state')
+    own.makeFolder('/place/.outrigger/state')
     expect(cacheFolder(own, places)).toBe(places.state)
-    own.failReads('/work/.outrigger', 'EACCES')
+    own.failReads('/place/.outrigger', 'EACCES')
     expect(cacheFolder(own, places)).toBe(places.userCache)
   })
 })
