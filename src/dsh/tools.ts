@@ -78,8 +78,8 @@ function parametersOf(operation: AnyOperation): Record<string, unknown> {
 }
 
 /**
- * Code mode types a tool from its schema and knows no bounds: one such keyword would make all of its
- * arguments `unknown`. The bounds go into the description; `decode` holds them.
+ * Code mode types a tool from its schema and knows neither bounds nor defaults: one such keyword would make all of its
+ * arguments `unknown`. They go into the description; `decode` holds them.
  */
 function hostField(field: FieldSchema): Record<string, unknown> {
   const bounds = boundsOf(field)
@@ -88,7 +88,6 @@ function hostField(field: FieldSchema): Record<string, unknown> {
     description: bounds === '' ? field.description : `${field.description} (${bounds})`,
     ...(field.enum !== undefined && { enum: field.enum }),
     ...(field.items !== undefined && { items: { type: field.items.type } }),
-    ...(field.default !== undefined && { default: field.default }),
   }
 }
 
@@ -99,6 +98,7 @@ function boundsOf(field: FieldSchema): string {
     range(field.minimum, field.maximum, ''),
     range(field.minLength, field.maxLength, ' characters'),
     field.maxItems === undefined ? '' : `at most ${field.maxItems}`,
+    field.default === undefined ? '' : `default ${field.default}`,
   ]
     .filter(part => part !== '')
     .join(', ')

@@ -194,7 +194,7 @@ describe('a tool of ours', () => {
     }
     const { limit } = parameters.properties
     expect(Object.keys(limit).sort()).toEqual(['description', 'type'])
-    expect(limit['description']).toMatch(/1–200/)
+    expect(limit['description']).toMatch(/1–200, default 50/)
   })
 })
 
