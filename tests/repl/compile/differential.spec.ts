@@ -10,7 +10,8 @@ function asScripts(parts: readonly string[]): string[] {
   const log = vm.runInContext('globalThis.log = []', context) as unknown[]
   for (const part of parts) {
     try {
-      vm.runInContext(part, context)
+      // A generated loop may set its own counter back for ever; such a sequence counts as one that throws.
+      vm.runInContext(part, context, { timeout: 500 })
     } catch (error) {
       log.push(`threw ${(error as Error).name}`)
     }
@@ -305,6 +306,9 @@ function isValid(parts: readonly string[]): boolean {
   }
 }
 
+/** Each sequence takes two new contexts; `OUTRIGGER_RUNS=5000` looks longer. */
+const runs = Number(process.env['OUTRIGGER_RUNS'] ?? 120)
+
 describe('a generated sequence', () => {
   it('logs as a cell what it logs as a script', async () => {
     let compared = 0
@@ -318,8 +322,8 @@ describe('a generated sequence', () => {
         compared++
         expect([parts, await asCells(parts)]).toEqual([parts, wanted])
       }),
-      { numRuns: 500 },
+      { numRuns: runs },
     )
-    expect(compared).toBeGreaterThan(250)
+    expect(compared).toBeGreaterThan(runs / 2)
   }, 120_000)
 })
