@@ -232,7 +232,8 @@ function matchOf(place: Place, view: TargetView): Edge['match'] {
   return byAnchor !== null && byAnchor !== 'exact' ? byAnchor : (byRef ?? byAnchor)
 }
 
-function shownStamp(stamp: Stamp): Edge['stamp'] {
+/** A stamp as every document shows it. */
+export function shownStamp(stamp: Stamp): Edge['stamp'] {
   switch (stamp.kind) {
     case 'none':
       return { kind: 'none', value: null }

@@ -1,6 +1,7 @@
 /** `parse` and `anchors`: what one file declares, and what can be named inside it. */
 import type { Caller, Operation } from '../../session/operation.ts'
 import { isDocumentPath, listAnchors } from '../anchors.ts'
+import { shownStamp } from '../assess.ts'
 import { parseChild } from '../child.ts'
 import type { KeelDeps } from '../deps.ts'
 import { anchorsText, parseText } from '../report/text.ts'
@@ -71,23 +72,7 @@ function entryOf({
   stampSpan,
   style,
 }: Entry): ParseOutput['entries'][number] {
-  return { ref, anchor, kind, stamp: stampOf(stamp), scope: scopeOf(scope), line, column, span, stampSpan, style }
-}
-
-function stampOf(stamp: Entry['stamp']): Edge['stamp'] {
-  switch (stamp.kind) {
-    case 'none':
-      return { kind: 'none', value: null }
-    case 'hex':
-    case 'bad':
-      return { kind: stamp.kind, value: stamp.value }
-    case 'ok':
-      return { kind: 'ok', value: null, reason: stamp.reason }
-    case 'conflict':
-      return { kind: 'conflict', value: null, values: stamp.values }
-    default:
-      return stamp satisfies never
-  }
+  return { ref, anchor, kind, stamp: shownStamp(stamp), scope: scopeOf(scope), line, column, span, stampSpan, style }
 }
 
 function scopeOf(scope: Entry['scope']): Edge['scope'] {
