@@ -6,9 +6,11 @@
  *
  *   { create: true | { cwd } }        a new session; done by itself when a script starts otherwise
  *   { resume: '<session id>' | 'latest' }   a session of an earlier process; 'latest' is the newest with this cwd
+ *   { fork: true | <seq> }            go on in a copy of the session, cut at its last completed turn, or the first one that ends at or after `seq`
  *   { say: 'text' }                   a person's message
  *   { command: '/name args' }         a slash command, through the registry
  *   { tools: true }                   reports the tools that the session offers
+ *   { results: true }                 reports what the tools answered since the last say, command, create, resume or fork
  *   { waitEvent: 'tool/call' }        until the session logs such an event (since the last say or command)
  *   { sleepMs: 100 }
  *   { kill: true }                    SIGKILL to this process, with no flush
@@ -57,11 +59,12 @@ async function composition(ctx, presetId) {
 const presetOf = ({ meta, events }) =>
   events.findLast(event => event.type === 'agent-preset/selected')?.data.agentPreset ?? meta.agentPreset
 
-async function create(ctx, { cwd = process.cwd() } = {}) {
+async function create(ctx, { cwd = process.cwd(), meta, ...rest } = {}) {
   const { preset, agentOptions, setup } = await composition(ctx)
   const { agent } = await ctx.agents.create({
     sessionId: SessionId(`session-${randomUUID()}`),
-    meta: { cwd, ...(preset && { agentPreset: preset }) },
+    ...rest,
+    meta: { cwd, ...meta, ...(preset && { agentPreset: preset }) },
     agentOptions,
     setup,
   })
@@ -79,6 +82,23 @@ async function latest(persistence) {
   const here = (await persistence.list()).filter(header => header.cwd === process.cwd() && header.origin !== 'subagent')
   if (here.length === 0) throw new Error(`no session of ${process.cwd()} to resume`)
   return here.sort((a, b) => a.createdAt - b.createdAt).at(-1).id
+}
+
+/** As the web client's fork does: a seed up to a completed turn, and what follows it before the next one. */
+function fork(ctx, source, at) {
+  const { events, header } = source.session
+  const end =
+    at === true
+      ? events.findLast(event => event.type === 'turn/end')
+      : events.find(event => event.type === 'turn/end' && event.seq >= at)
+  if (!end) throw new Error('no completed turn to fork from')
+  let cut = end.seq + 1
+  while (cut < events.length && events[cut].type !== 'turn/start') cut++
+  return create(ctx, {
+    cwd: header.cwd,
+    seed: events.slice(0, cut),
+    meta: { parentSession: source.session.id, seedLength: cut },
+  })
 }
 
 async function perform(ctx, script) {
@@ -102,10 +122,11 @@ async function perform(ctx, script) {
   }
 
   for (const step of script) {
-    if ('say' in step || 'command' in step || 'create' in step || 'resume' in step) events = []
+    if ('say' in step || 'command' in step || 'create' in step || 'resume' in step || 'fork' in step) events = []
     if (!agent && !('create' in step) && !('resume' in step)) became('created', await create(ctx))
     if ('create' in step) became('created', await create(ctx, step.create === true ? {} : step.create))
     else if ('resume' in step) became('resumed', await resume(ctx, step.resume))
+    else if ('fork' in step) became('forked', await fork(ctx, agent, step.fork))
     else if ('say' in step) {
       agent.followup(fromPerson(step.say))
       await settle(step)
@@ -115,6 +136,7 @@ async function perform(ctx, script) {
       await settle(step)
       report('command', { line: step.command, result: outcome?.result ?? null })
     } else if ('tools' in step) report('tools', { names: ctx.tools.schemas(agent).map(tool => tool.name) })
+    else if ('results' in step) report('results', { results: resultsOf(events) })
     else if ('waitEvent' in step) {
       while (!events.some(event => event.type === step.waitEvent)) await new Promise(done => waiting.push(done))
     } else if ('sleepMs' in step) await new Promise(done => setTimeout(done, step.sleepMs))
@@ -128,6 +150,7 @@ async function perform(ctx, script) {
   report('done', { session: agent?.session.id })
 }
 
+const resultsOf = events => events.filter(event => event.type === 'tool/result').map(event => event.data)
 const lastReason = events => events.findLast(event => event.type === 'turn/end')?.data.reason
 const lastAnswer = events =>
   events
