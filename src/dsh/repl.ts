@@ -5,15 +5,17 @@
  */
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { StreamChunk } from '@deepseek-ai/dsh-llm'
 import type {} from '@deepseek-ai/dsh-system-prompt'
 import type {} from '@deepseek-ai/dsh-tools'
 import type { Json } from '../ports/json.ts'
 import { nestedEditRefused, promptSection } from '../repl/prompt.ts'
 import type { ToolDeclaration } from '../repl/types.ts'
 import { hostOf } from './host.ts'
+import { canonicalStream } from './repl/canonical-stream.ts'
 import { editToolOf } from './repl/edit-tool.ts'
-import { createPresentation, sectionName } from './repl/presentation.ts'
-import { createReplService } from './repl/service.ts'
+import { createPresentation, offered, sectionName } from './repl/presentation.ts'
+import { createReplService, type DshRepl } from './repl/service.ts'
 import { ReplRowConfig, replSettings } from './repl/settings.ts'
 
 export const name = 'outrigger-repl'
@@ -50,10 +52,28 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
     return presentation.withdraw(agent) ? ctx.systemPrompt.assemble(context) : withoutSection(await next())
   })
 
+  // The request is only read: a call that the model should have made in a program becomes one.
+  ctx.on('llm/stream', (request, next) => {
+    const agent = ctx.agents.list().find(each => each.session.id === request.sessionId)
+    if (agent === undefined || request.purpose !== undefined || !presentation.isCodeOnly(agent)) return next()
+    return canonicalized(ctx, agent, repl, next())
+  })
+
   ctx.on('agent/disposed', ({ agent }) => {
     presentation.forget(agent)
     repl.disposed(agent).catch(error => warn(`outrigger: a session of the REPL could not be closed: ${String(error)}`))
   })
+}
+
+async function* canonicalized(
+  ctx: Context,
+  agent: Agent,
+  repl: DshRepl,
+  chunks: AsyncIterable<StreamChunk>,
+): AsyncGenerator<StreamChunk> {
+  const { canonicalizeCalls } = await repl.config(agent)
+  if (!canonicalizeCalls) return yield* chunks
+  yield* canonicalStream(chunks, tool => !offered.has(tool) && ctx.tools.get(tool, agent) !== undefined)
 }
 
 function withoutSection<A extends { sections: readonly { readonly name: string }[] }>(assembly: A): A {

@@ -162,18 +162,46 @@ describe('an agent whose tools are called by programs', () => {
   })
 
   it('cannot call another tool directly, nor an edit from a program', async () => {
-    const booted = await boot([
-      call(['double', { n: 1 }]),
-      cell('return 1'),
-      cell('await tools.edit_run_code({ append: "" })'),
-      text('done'),
-    ])
+    const booted = await boot(
+      [call(['double', { n: 1 }]), cell('return 1'), cell('await tools.edit_run_code({ append: "" })'), text('done')],
+      { config: { canonicalizeCalls: false } },
+    )
     await say(await booted.create(), 'go')
     expect(results(booted)[0]).toBe(
       'Error: Only run_code and edit_run_code can be called directly. Write: return await tools.double({…})',
     )
     expect(results(booted)[2]).toContain('edit_run_code is for direct calls, not for programs.')
     expect(booted.seen).toEqual([])
+  })
+
+  it('has its direct calls made into programs, which the log shows as such', async () => {
+    const booted = await boot([
+      call(['double', { n: 21 }]),
+      call(
+        ['tools.double', { n: -1 }],
+        ['nothing_of_the_kind', { n: 1 }],
+        ['run_code', { code: 'return 7', description: 'as it is' }],
+      ),
+      text('done'),
+    ])
+    const agent = await booted.create()
+    await say(agent, 'go')
+    const [doubled, refused, unknown, own] = results(booted)
+    expect(doubled).toBe('42')
+    expect(refused).toContain('OUT-X001 ToolCallError: no negative numbers')
+    expect(unknown).toContain('nothing_of_the_kind')
+    expect(own).toBe('7')
+    const calls = agent.session.events.flatMap(event => (event.type === 'tool/call' ? [event.data] : []))
+    expect(calls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ['run_code', '{"code":"return await tools.double({ \\"n\\": 21 })","description":"Call tools.double"}'],
+      ['run_code', '{"code":"return await tools.double({ \\"n\\": -1 })","description":"Call tools.double"}'],
+      ['nothing_of_the_kind', '{"n":1}'],
+      ['run_code', '{"code":"return 7","description":"as it is"}'],
+    ])
+    expect(booted.seen).toEqual([
+      [21, true, agent.id],
+      [-1, true, agent.id],
+    ])
   })
 
   it('has a REPL of its own beside another agent', async () => {

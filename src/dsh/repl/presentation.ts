@@ -11,7 +11,8 @@ import { declarations, directCallRefused, promptSection } from '../../repl/promp
 
 export const sectionName = 'outrigger:repl'
 const editName = 'edit_run_code'
-const offered: ReadonlySet<string> = new Set(['run_code', editName])
+/** What a model calls directly where programs are the only way to the other tools. */
+export const offered: ReadonlySet<string> = new Set(['run_code', editName])
 const codeOnly: readonly string[] = ['tools:code-only', 'tools:ptc-only']
 
 type Mode = 'native' | 'code' | 'both'
@@ -28,6 +29,8 @@ export interface Presentation {
   transform(agent: Agent, assembly: PromptAssembly): PromptAssembly
   /** The REPL was turned off: the host's own presentation is back. @returns whether that changed anything. */
   withdraw(agent: Agent): boolean
+  /** Programs are the agent's only way to the other tools. */
+  isCodeOnly(agent: Agent): boolean
   forget(agent: Agent): void
 }
 
@@ -83,6 +86,7 @@ export function createPresentation(
       for (const undo of [...(own?.undo ?? [])].reverse()) undo()
       return own !== undefined && own.mode !== 'native'
     },
+    isCodeOnly: agent => presented.get(agent)?.mode === 'code',
     forget: agent => void presented.delete(agent),
   }
 }

@@ -21,6 +21,11 @@ export interface ReplRowConfig {
   envDeny?: string[]
   decorators?: 'auto' | 'standard' | 'legacy'
   jsx?: 'off' | 'react-jsx'
+  tips?: boolean
+  tipCooldown?: number
+  tipEscalation?: number
+  canonicalizeCalls?: boolean
+  cordisTools?: boolean
 }
 
 const settingsName = 'outrigger-repl'
@@ -37,10 +42,11 @@ function oneOf<const T extends string>(path: keyof ReplRowConfig, ...values: rea
   return z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
 }
 
+const toggle = (path: keyof ReplRowConfig): z<boolean> => z.boolean().description(about(path))
 const whole = (path: keyof ReplRowConfig): z<number> => z.natural().description(about(path))
 
 export const ReplRowConfig: z<ReplRowConfig> = z.object({
-  enabled: z.boolean().description(about('enabled')),
+  enabled: toggle('enabled'),
   computeMs: whole('computeMs'),
   wallMs: whole('wallMs'),
   heapMb: whole('heapMb'),
@@ -55,6 +61,11 @@ export const ReplRowConfig: z<ReplRowConfig> = z.object({
   envDeny: z.array(z.string()).default(absent).description(about('envDeny')),
   decorators: oneOf('decorators', 'auto', 'standard', 'legacy'),
   jsx: oneOf('jsx', 'off', 'react-jsx'),
+  tips: toggle('tips'),
+  tipCooldown: whole('tipCooldown'),
+  tipEscalation: whole('tipEscalation'),
+  canonicalizeCalls: toggle('canonicalizeCalls'),
+  cordisTools: toggle('cordisTools'),
 })
 
 /**

@@ -62,6 +62,7 @@ it('runs, fails, edits and calls tools, and every request begins with the same b
       { text: 'Done.' },
     ],
     { DSH_TOOLS_MODE: 'code' },
+    'repl:\n  canonicalizeCalls: false\n',
   )
   expect({ code, unscripted, stderr }).toEqual({ code: 0, unscripted: 0, stderr: '' })
   expect(requests).toHaveLength(6)
@@ -86,6 +87,25 @@ it('runs, fails, edits and calls tools, and every request begins with the same b
   ])
   const header = rows.find(row => row.type === 'request/header')
   expect(header?.data.header.tools.map((tool: { name: string }) => tool.name)).toEqual(['run_code', 'edit_run_code'])
+})
+
+it('makes a program of a direct call, and the log has what came of it', async () => {
+  const { code, requests, home } = await session(
+    [{ calls: [{ name: 'read', args: { file_path: 'notes.txt' } }] }, cell('return 2'), { text: 'Done.' }],
+    { DSH_TOOLS_MODE: 'code' },
+  )
+  expect(code).toBe(0)
+  expect(textsOf(requests.at(-1), 'tool')[0]).toContain('two')
+  const { rows } = readSessionLog(findSessionLogs(home).at(-1)!)
+  const called = rows.find(row => row.type === 'tool/call')
+  expect(called?.data.name).toBe('run_code')
+  expect(JSON.parse(called?.data.arguments)).toEqual({
+    code: 'return await tools.read({ "file_path": "notes.txt" })',
+    description: 'Call tools.read',
+  })
+  const result = rows.find(row => row.type === 'tool/result')
+  expect(JSON.stringify(result?.data.message.content)).toContain('two')
+  expect(rows.filter(row => row.type === 'tool/code-dispatch').map(row => row.data.name)).toEqual(['read'])
 })
 
 it('turned off leaves the host as it is', async () => {
