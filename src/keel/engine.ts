@@ -15,7 +15,7 @@ import { compacted, spoke, started, turnStarted } from './moments/beginning.ts'
 import { ending, turnEnded } from './moments/ending.ts'
 import { Moment } from './moments/moment.ts'
 import { unmarkLive } from './peers.ts'
-import { decodeState, encodeState, isForgettable, type KeelState, noState, unsay } from './session.ts'
+import { decodeState, encodeState, isForgettable, type KeelState, noState, toldInTurn, unsay } from './session.ts'
 import type { KeelProject } from './types.ts'
 
 export interface KeelEngineOptions {
@@ -44,6 +44,13 @@ export function createKeelEngine(keel: KeelProject, deps: KeelDeps, { hasAckTool
     isForgettable,
     encode: encodeState,
     decode: decodeState,
+    answers: {
+      toldInTurn: state => toldInTurn(state, keel.assessment().edges),
+      edgesOf: path =>
+        keel
+          .edgesOf(path)
+          .map(({ child, target, state, reason }) => ({ child, target, suspect: state === 'suspect' ? reason : null })),
+    },
     handle: (state: KeelState, event: Handled, _facts: SessionFacts, context: StepContext) => {
       if (event.kind === 'command-run') {
         return event.name === 'keel' ? run(state, event, context, moment => answer(moment, event)) : same(state)

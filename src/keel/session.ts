@@ -116,6 +116,15 @@ export function forgetTold(state: KeelState): KeelState {
   return { ...state, told: new Map(), held: new Map(), reminded: new Map(), said: new Map() }
 }
 
+/** Documents whose edges were told in the turn that is open. */
+export function toldInTurn(
+  state: KeelState,
+  edges: readonly { readonly id: string; readonly child: string }[],
+): readonly string[] {
+  const ids = new Set([...state.told].filter(([, { last }]) => last === state.turns).map(([key]) => key.split(' ', 1)[0]))
+  return [...new Set(edges.filter(edge => ids.has(edge.id)).map(edge => edge.child))]
+}
+
 const nothingSaid: Said = { keys: [], stamped: [], counted: [], held: false, reminded: [] }
 
 /** An action says this. */

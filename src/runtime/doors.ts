@@ -6,6 +6,7 @@ import type { AnyEngine } from '../session/engine.ts'
 import type { EventKind, EventOf, SessionEvent } from '../session/events.ts'
 import type { SessionFacts } from '../session/facts.ts'
 import type { Ledger } from './project.ts'
+import type { HoldPart } from './turn-end.ts'
 import type { Timers } from './wakes.ts'
 
 /** What a door is able to do, said once as data. */
@@ -60,6 +61,8 @@ export type HandledEvent = Exclude<SessionEvent, { readonly kind: 'turn-ending' 
 export interface StopAnswer {
   /** One text of all engines; the agent goes on with it. `null`: it may stop. */
   readonly hold: string | null
+  /** Whose the parts of the hold are, in order; for doors that show it. */
+  readonly parts?: readonly HoldPart[]
   /** What else was asked for; never a `hold-stop`. */
   readonly actions: readonly Action[]
 }

@@ -22,6 +22,8 @@ export interface Cell {
   /** Failures in a row. */
   failures: number
   mode: 'on' | 'set aside' | 'config'
+  /** It was last told to the others that this engine goes on by itself. */
+  inFlow?: boolean
   /** Codes that the person was told. */
   readonly told: Set<string>
 }

@@ -17,11 +17,12 @@ import { limitMs, waitFor } from './deadline.ts'
 import { createDocuments } from './documents.ts'
 import type { Door, Outrigger, OutriggerOptions, StopAnswer } from './doors.ts'
 import { type Cell, documentKey, hearCall, type Live, stateKey } from './live.ts'
+import { peersOf } from './peers.ts'
 import type { LedgerEntry } from './project.ts'
 import { createQueues } from './queues.ts'
 import { fitPart, roomAt } from './room.ts'
 import { createSessions } from './sessions.ts'
-import { mergeHolds, unaskedEnding } from './turn-end.ts'
+import { type Held, mergeHolds, unaskedEnding } from './turn-end.ts'
 import { countTurns, holdTurn } from './turns.ts'
 import { createWakes, type Wake } from './wakes.ts'
 
@@ -131,6 +132,9 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
       chars: charsOf(live, answer, event, engine.name, names),
       newId: () => clock.newId(),
       busy: busy(live.folded.work),
+      carries: answer.door.carries,
+      writes: live.folded.writes,
+      peers: peersOf(live),
     }
     const facts = live.folded.facts
     let step: Step<unknown>
@@ -150,6 +154,22 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     cell.mode = 'on'
     note(answer, engine.name, step.ledger)
     for (const action of step.actions) accept(live, answer, action, event)
+    await tellFlow(live, answer, cell)
+  }
+
+  /** The engines after this one hear that it goes on by itself, or no longer, before the event that caused it. */
+  async function tellFlow(live: Live, answer: Answer, going: Cell): Promise<void> {
+    const { engine, state } = going
+    const otherLoop = engine.isInFlow?.(state) ?? false
+    if (otherLoop === (going.inFlow ?? false)) return
+    going.inFlow = otherLoop
+    const { session, at } = answer.event
+    const event: SessionEvent = { kind: 'work-changed', session, project: options.root, at, otherLoop }
+    live.folded = foldEvent(live.folded, event).folded
+    for (const later of engines.slice(engines.indexOf(engine) + 1)) {
+      const cell = await cellOf(live, answer, later)
+      if (cell.mode !== 'set aside') await hearEngine(live, answer, cell, event)
+    }
   }
 
   /** An engine that never answers must not stop the session for ever. */
@@ -210,7 +230,7 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     const { door, event } = answer
     const { contexts, holds, others } = empty(answer)
     const before = live.waiting
-    const hold = settleHold(answer, live, holds)
+    const { text: hold, parts } = settleHold(answer, live, holds)
     const actions: Action[] = []
     if (door.contextAt.has(event.kind) && door.carries.has('add-context')) {
       live.waiting = []
@@ -218,7 +238,7 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     } else if (contexts.length > 0) live.waiting = [...before, ...contexts]
     actions.push(...takePending(live, door), ...others, ...changedLines(live, door))
     if (hold !== null || (door.shortLived === true && before !== live.waiting)) await save(live, door)
-    return { hold, actions }
+    return { hold, actions, ...(hold !== null && { parts }) }
   }
 
   function empty(answer: Answer): Pick<Answer, 'contexts' | 'holds' | 'others'> {
@@ -246,14 +266,14 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     return actions
   }
 
-  function settleHold(answer: Answer, live: Live, holds: readonly ActionOf<'hold-stop'>[]): string | null {
+  function settleHold(answer: Answer, live: Live, holds: readonly ActionOf<'hold-stop'>[]): Pick<Held, 'text' | 'parts'> {
     const { event } = answer
-    if (event.kind !== 'turn-ending' || holds.length === 0) return null
+    if (event.kind !== 'turn-ending' || holds.length === 0) return { text: null, parts: [] }
     const isHeld = event.again || live.turns.held === live.turns.number
-    const { text, refused } = mergeHolds(holds, isHeld ? 'held-already' : undefined)
+    const { text, parts, refused } = mergeHolds(holds, isHeld ? 'held-already' : undefined)
     for (const { action, reason } of refused) refuse(live, answer, action, reason)
     if (text !== null) live.turns = holdTurn(live.turns, event.answer)
-    return text
+    return { text, parts }
   }
 
   function takePending(live: Live, door: Door): readonly Action[] {

@@ -1,5 +1,5 @@
 /** The end of a turn: when the agent is asked whether it may stop, and the one hold that all engines share. */
-import type { Action, ActionOf, FailureReason } from '../session/actions.ts'
+import type { Action, ActionOf, EngineName, FailureReason } from '../session/actions.ts'
 import type { EventOf, SessionEvent } from '../session/events.ts'
 import { inEngineOrder, joinTexts } from './compose.ts'
 import type { Turns } from './turns.ts'
@@ -14,17 +14,29 @@ export function unaskedEnding(turns: Turns, event: SessionEvent): EventOf<'turn-
   return { kind: 'turn-ending', session, project, at, turn, answer, again: false, ...(turnId !== undefined && { turnId }) }
 }
 
+/** Whose words a part of the one hold is. */
+export interface HoldPart {
+  readonly engine: EngineName
+  readonly text: string
+}
+
 export interface Held {
   readonly text: string | null
+  /** The text's parts in order; together they may be longer than it. */
+  readonly parts: readonly HoldPart[]
   readonly refused: readonly { readonly action: Action; readonly reason: FailureReason }[]
 }
 
 /** @param reason - why nothing can be held now. */
 export function mergeHolds(holds: readonly ActionOf<'hold-stop'>[], reason: FailureReason | undefined): Held {
-  if (reason !== undefined) return { text: null, refused: holds.map(action => ({ action, reason })) }
+  if (reason !== undefined) return { text: null, parts: [], refused: holds.map(action => ({ action, reason })) }
   const parts = inEngineOrder(holds)
-  if (parts.length === 0) return { text: null, refused: [] }
-  return { text: joinTexts(parts.map(part => part.text)).slice(0, holdChars), refused: [] }
+  if (parts.length === 0) return { text: null, parts: [], refused: [] }
+  return {
+    text: joinTexts(parts.map(part => part.text)).slice(0, holdChars),
+    parts: parts.map(({ engine, text }) => ({ engine, text })),
+    refused: [],
+  }
 }
 
 /** A hold that came too late is said at the next moment that carries context. */

@@ -4,9 +4,43 @@
  * may call a step twice after a lost race: writes to people's files are idempotent.
  */
 import type { Json } from '../ports/json.ts'
-import type { Action, EngineName } from './actions.ts'
+import type { Action, ActionKind, EngineName } from './actions.ts'
 import type { EventOf, SessionEvent } from './events.ts'
 import type { Busy, SessionFacts } from './facts.ts'
+import type { Writes } from './writes.ts'
+
+/** What a document of the project declares, as keel sees it now. */
+export interface DeclaredEdge {
+  /** Project-relative. */
+  readonly child: string
+  /** Project-relative, or absolute outside; `null` when the reference names no file. */
+  readonly target: string | null
+  /** Why the document is behind its source; `null`: it is not. */
+  readonly suspect: string | null
+}
+
+/** An open line of the session's work stream, as pack keeps it. */
+export interface OpenLine {
+  readonly id: string
+  readonly section: string
+  readonly text: string
+}
+
+/** What an engine answers to the others, through the runtime only. Reads, never changes anything. */
+export interface Answers<S> {
+  /** Documents that the session was told about in the turn that is open. */
+  toldInTurn?(state: S): readonly string[]
+  /** Edges whose document or source this is. */
+  edgesOf?(path: string): readonly DeclaredEdge[]
+  outline?(state: S): Promise<readonly OpenLine[]>
+}
+
+/** The same for the session at hand. Nothing where the engine that knows is off. */
+export interface Peers {
+  toldInTurn(): readonly string[]
+  edgesOf(path: string): readonly DeclaredEdge[]
+  outline(): Promise<readonly OpenLine[]>
+}
 
 export interface StepContext {
   /** Characters that this engine may add to the model's context at this moment; 0 when nothing is carried. */
@@ -15,6 +49,11 @@ export interface StepContext {
   newId(): string
   /** What keeps the session from being idle now. */
   readonly busy: ReadonlySet<Busy>
+  /** Kinds of actions that the door of this moment carries out at all. */
+  readonly carries: ReadonlySet<ActionKind>
+  /** Every write of the session, this event's included (`session/writes.ts`). */
+  readonly writes: Writes
+  readonly peers: Peers
 }
 
 export interface LedgerLine {
@@ -42,6 +81,9 @@ export interface Engine<S> {
   encode(state: S): Json
   /** Throws an `OutriggerError` naming the field; the runtime then starts from `initial`. */
   decode(json: Json): S
+  readonly answers?: Answers<S>
+  /** It is about to go on by itself (a save, a countdown, a fresh start): other loops wait for it. */
+  isInFlow?(state: S): boolean
   handle(
     state: S,
     event: Exclude<SessionEvent, { readonly kind: 'turn-ending' }>,

@@ -799,3 +799,55 @@ describe('wakes', () => {
     await outrigger.close()
   })
 })
+
+describe('what engines answer to each other', () => {
+  it('is asked for through the runtime, of the session at hand', async () => {
+    const keel = fakeEngine('keel')
+    const told: (readonly string[])[] = []
+    const next = fakeEngine('next', async (_, { peers, carries, writes }) => {
+      told.push(peers.toldInTurn(), [`${carries.has('submit')}`, `${writes.list.length}`])
+      told.push(peers.edgesOf('a.md').map(edge => edge.child))
+      told.push((await peers.outline()).map(line => line.id))
+      return []
+    })
+    const answers = {
+      toldInTurn: (heard: number) => [`told ${heard}`],
+      edgesOf: (path: string) => [{ child: path, target: null, suspect: null }],
+      outline: async () => [{ id: 'c01', section: 'next', text: 'go on' }],
+    }
+    const { outrigger } = runtimeOf([{ ...keel, engine: { ...keel.engine, answers } }, next])
+    await outrigger.handle(tool('c1'))
+    expect(told).toEqual([['told 1'], ['true', '1'], ['a.md'], ['c01']])
+  })
+
+  it('says that it goes on by itself before the event that caused it, to those behind it', async () => {
+    const keel = fakeEngine('keel')
+    const pack = fakeEngine('pack')
+    const next = fakeEngine('next')
+    const { outrigger } = runtimeOf([
+      keel,
+      { ...pack, engine: { ...pack.engine, isInFlow: (heard: number) => heard === 1 } },
+      next,
+    ])
+    await outrigger.handle(tool('c1'))
+    await outrigger.handle(tool('c2'))
+    expect(next.heard.map(({ event, busy }) => [event.kind, busy.includes('other-loop')])).toEqual([
+      ['work-changed', true],
+      ['tool-finished', true],
+      ['work-changed', false],
+      ['tool-finished', false],
+    ])
+    expect(keel.kinds()).toEqual(['tool-finished', 'tool-finished'])
+  })
+
+  it('is named part by part where one hold stands for several', async () => {
+    const { outrigger } = runtimeOf([
+      fakeEngine('companion', on('turn-ending', holds('look at b'))),
+      fakeEngine('keel', on('turn-ending', holds('look at a'))),
+    ])
+    expect((await outrigger.mayStop(ending())).parts).toEqual([
+      { engine: 'keel', text: 'look at a' },
+      { engine: 'companion', text: 'look at b' },
+    ])
+  })
+})

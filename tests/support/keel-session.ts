@@ -10,6 +10,8 @@ import type { Action, ActionKind } from '../../src/session/actions.ts'
 import type { LedgerLine } from '../../src/session/engine.ts'
 import type { SessionEvent } from '../../src/session/events.ts'
 import type { Busy, SessionFacts } from '../../src/session/facts.ts'
+import { noWrites } from '../../src/session/writes.ts'
+import { everything } from './engines.ts'
 
 export interface SessionOptions {
   readonly session?: string
@@ -48,7 +50,14 @@ export class TestSession {
 
   async send(kind: SessionEvent['kind'], rest: Rest = {}): Promise<readonly Action[]> {
     const event = { kind, session: this.session, project: '/p', at: (this.at += 1000), ...rest } as unknown as SessionEvent
-    const context = { chars: this.chars, busy: this.busy, newId: () => `${this.session}-${++this.ids}` }
+    const context = {
+      chars: this.chars,
+      busy: this.busy,
+      newId: () => `${this.session}-${++this.ids}`,
+      carries: everything,
+      writes: noWrites,
+      peers: { toldInTurn: () => [], edgesOf: () => [], outline: async () => [] },
+    }
     const facts = {} as SessionFacts
     const saved = JSON.parse(JSON.stringify(this.engine.encode(this.state))) as Json
     const state = this.engine.decode(saved)
