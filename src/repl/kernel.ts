@@ -456,6 +456,16 @@ export class Kernel {
         this.#after(running, fenceMs, () => this.#settle(running))
         this.#settleWhenFenced(running)
         return
+      case 'effect':
+      case 'late':
+      case 'component':
+      case 'checked':
+      case 'restored':
+      case 'lateReplayed':
+      case 'settled':
+      case 'verified':
+      case 'moved':
+        return
       default:
         // A worker of another version.
         message satisfies never

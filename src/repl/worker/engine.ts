@@ -82,6 +82,14 @@ export function start(context: object): void {
       case 'end':
         end()
         return
+      case 'check':
+      case 'blob':
+      case 'restore':
+      case 'replayLate':
+      case 'recovered':
+      case 'verify':
+      case 'move':
+        return
       default:
         message satisfies never
     }

@@ -4,7 +4,9 @@
  * of the channel is found out. A bytes frame belongs to the JSON frame behind it.
  */
 import type { NameKind, Rejection, Rewrite, SourcePosition } from '../compile/program.ts'
-import type { Echo } from '../types.ts'
+import type { NameEntry } from '../records.ts'
+import type { Echo, Effect } from '../types.ts'
+import type { LateTape, LostReason, Stamp, Tape, TranscribedCall } from './tape.ts'
 
 export const nonceBytes = 16
 /** A value at its limit of 64 MiB, and what stands around it. */
@@ -16,6 +18,14 @@ export interface BootMessage {
   readonly outputBytes: number
   readonly decorators: 'standard' | 'legacy'
   readonly jsx: 'off' | 'react-jsx'
+  /** Default true. False: clocks, random numbers and timers are not recorded and count as effects of the cell that uses them. */
+  readonly record?: boolean
+  /** ms since 1970: clocks of cells start there and move only with timers that fire. */
+  readonly fixedNow?: number
+  /** Random sources of cells derive from it. */
+  readonly fixedSeed?: string
+  /** Values that must not be stored: a binding that holds one is opaque, with the reason `secret`. */
+  readonly secrets?: readonly string[]
   /** Removed when the channel closes and nobody is left to do it. */
   readonly temporaryFolder?: string
 }
@@ -27,6 +37,49 @@ export interface RunMessage {
   readonly echo: Echo
   /** Members by namespace; left out when they are the ones of the run before. */
   readonly namespaces?: Readonly<Record<string, readonly string[]>>
+  /**
+   * Run it as it ran before: sources give what the tape holds, calls are answered from the transcript and none is sent, nothing is printed. `done` tells in
+   * `divergence` whether it went another way; comparing outcome and value is the kernel's.
+   */
+  readonly replay?: { readonly tape: Tape; readonly calls: readonly TranscribedCall[] }
+}
+
+/** A name to bind from its entry; no code of a cell runs but the literal itself. */
+export interface RestoredFixed {
+  readonly name: string
+  readonly kind: NameKind
+  /** That bound it. */
+  readonly cell: number
+  readonly entry: NameEntry
+}
+
+/** Names that are stored together. Their bytes were sent before, in a `blob` message of this hash. */
+export interface RestoredComponent {
+  readonly hash: string
+  /** A component may be restored in part: only these names are bound. */
+  readonly names: readonly { readonly name: string; readonly kind: NameKind; readonly cell: number }[]
+}
+
+export interface RestoreMessage {
+  readonly t: 'restore'
+  readonly n: number
+  /** Sources of the cells that entries and components refer to (`cells` of a `component` message, `cell` of an entry). */
+  readonly sources: readonly { readonly cell: number; readonly source: string }[]
+  /** Bound in this order: oldest first. */
+  readonly fixed: readonly RestoredFixed[]
+  readonly components: readonly RestoredComponent[]
+  /** Names that are gone for good: reading one is a `ReferenceError` with the code `OUT-R003` until it is declared again. Added to the ones before. */
+  readonly lost: readonly { readonly name: string; readonly cell: number; readonly reason: LostReason }[]
+}
+
+export interface CheckMessage {
+  readonly t: 'check'
+  readonly n: number
+  /** `have`: hash of the newest stored entry of exactly these names; when it is the same again no bytes are sent. */
+  readonly components: readonly { readonly names: readonly string[]; readonly have?: string }[]
+  /** No component is begun after so many ms, and none may take much longer. */
+  readonly budgetMs: number
+  readonly maxComponentBytes: number
 }
 
 export type ToWorker =
@@ -38,6 +91,20 @@ export type ToWorker =
   | { readonly t: 'abandon'; readonly cell: number }
   | { readonly t: 'ping'; readonly n: number }
   | { readonly t: 'look'; readonly n: number }
+  /** Encode components; answered by a `component` message each, in order, and `checked`. Never while a cell runs. */
+  | CheckMessage
+  /** The bytes of a stored component, in the bytes frame before this one; kept for the next `restore`. */
+  | { readonly t: 'blob'; readonly hash: string }
+  /** Bind names again. Into a worker that ran nothing, or before the replay of cells. */
+  | RestoreMessage
+  /** Deliveries of a cell after its end, replayed between cells; answered by `lateReplayed`. */
+  | { readonly t: 'replayLate'; readonly n: number; readonly cell: number; readonly tape: LateTape }
+  /** Replay is over: timers that replayed cells left are dropped. Answered by `settled`. Sent once, before the first new cell. */
+  | { readonly t: 'recovered'; readonly n: number }
+  /** Which of these stamps do not hold any more. */
+  | { readonly t: 'verify'; readonly n: number; readonly stamps: readonly Stamp[] }
+  /** Go to that directory, as `process.chdir` does; answered by `moved`. */
+  | { readonly t: 'move'; readonly n: number; readonly cwd: string }
   /** Compile and run nothing. */
   | { readonly t: 'parse'; readonly n: number; readonly source: string }
   | { readonly t: 'end' }
@@ -66,6 +133,18 @@ export interface NameReport {
   readonly kind: NameKind
   readonly start?: number
   readonly end?: number
+  /**
+   * What binds the name again without running the cell: its value is a primitive (its bytes at most 64 KiB), a function or class that its range in the
+   * source of this cell makes again and that has no state of its own, or an import (`specifier` is then `node:…` or the URL that it was resolved to).
+   */
+  readonly entry?: NameEntry
+}
+
+/** A replay that went another way than its recording. */
+export interface Divergence {
+  /** `effect`: it tried to touch the outside. `call`: another call, other arguments or another order. `source`: asked for more than was recorded. `order`: a delivery that never became possible. */
+  readonly why: 'effect' | 'call' | 'source' | 'order'
+  readonly detail: string
 }
 
 export interface DoneMessage {
@@ -93,6 +172,18 @@ export interface DoneMessage {
   readonly dynamic: boolean
   /** What the text uses from outside: free platform names and modules. */
   readonly uses: { readonly globals: readonly string[]; readonly modules: readonly string[] }
+  /** Writes a property of a platform object or of the global object: its names depend on `#world`. */
+  readonly world: boolean
+  /** Names of earlier entries of kind `source` whose function or class has state of its own by now; sorted. */
+  readonly unfixed: readonly string[]
+  /** Absent: nothing was recorded. */
+  readonly tape?: Tape
+  /** Files and variables that were read; whether they are as they were decides whether the cell can be replayed. */
+  readonly stamps: readonly Stamp[]
+  /** What touched the outside, or cannot be repeated; at most 20, by kind and subject. */
+  readonly effects: readonly Effect[]
+  /** Of a replay only; absent: it went the same way as far as the worker can tell. */
+  readonly divergence?: Divergence
   readonly rewrites: readonly Rewrite[]
   /** Descriptors on which the end of the cell's output was marked. */
   readonly fences: { readonly stdout: boolean; readonly stderr: boolean }
@@ -147,7 +238,50 @@ export type FromWorker =
       readonly cwd: string
     }
   | { readonly t: 'parsed'; readonly n: number; readonly rejection?: Rejection }
+  /** The first effect of its kind in a cell, when it happens; what is known of a cell whose worker dies. Its `done` (or `late`) tells all. */
+  | { readonly t: 'effect'; readonly cell: number; readonly kind: string; readonly subject?: string }
+  /** What an ended cell did since the last such message; comes before the `started` of the next cell and before `component` messages. */
+  | { readonly t: 'late'; readonly cell: number; readonly tape: LateTape }
+  /** One component. Bytes, if any, are in the frame before. */
+  | ComponentMessage
+  /** `skipped`: indices of components that were not begun because the time was over. */
+  | { readonly t: 'checked'; readonly n: number; readonly skipped: readonly number[]; readonly ms: number }
+  | {
+      readonly t: 'restored'
+      readonly n: number
+      /** Every name that was asked for. `reason` is there when `status` is `lost`. */
+      readonly names: readonly {
+        readonly name: string
+        readonly status: 'exact' | 'replayed' | 'snapshot' | 'lost'
+        readonly reason?: LostReason
+        readonly detail?: string
+      }[]
+    }
+  | { readonly t: 'lateReplayed'; readonly n: number; readonly divergence?: Divergence }
+  | { readonly t: 'settled'; readonly n: number; readonly timersDropped: number }
+  /** Indices into the stamps of the question. */
+  | { readonly t: 'verified'; readonly n: number; readonly changed: readonly number[] }
+  | { readonly t: 'moved'; readonly n: number; readonly ok: boolean }
   | DoneMessage
+
+export interface ComponentMessage {
+  readonly t: 'component'
+  readonly n: number
+  readonly index: number
+  /** Held by the bytes, sorted: the names that were asked for, without the opaque ones and those that are not bound. */
+  readonly names: readonly string[]
+  /** SHA-256 of the bytes, hex: equal content has equal bytes. Absent when `names` is empty. */
+  readonly hash?: string
+  /** Of the encoded form, whether it was sent or not. */
+  readonly bytes: number
+  /** Whether the bytes were sent: they are not when they are the ones that the parent has. */
+  readonly sent: boolean
+  /** Cells whose source the bytes refer to, sorted; what `restore` needs. */
+  readonly cells: readonly number[]
+  /** Names that cannot be stored. `path` leads to the first such part, as a program would write it: `srv.handle[0]`. */
+  readonly opaque: readonly { readonly name: string; readonly path: string; readonly reason: LostReason; readonly type: string }[]
+  readonly ms: number
+}
 
 /** What marks the end of a cell's output on descriptors 1 and 2. */
 export function fenceText(nonce: string, cell: number): string {

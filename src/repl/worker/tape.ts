@@ -1,0 +1,69 @@
+/** What a worker records of a cell besides its value, and what it is given to run the cell again. Plain JSON. */
+import type { Json } from '../../ports/json.ts'
+import type { Effect } from '../types.ts'
+
+/** Why a name is not there after a recovery. */
+export type LostReason =
+  | 'open-handle'
+  | 'closure-effect'
+  | 'pending-promise'
+  | 'generator'
+  | 'proxy'
+  | 'weak'
+  | 'private-state'
+  | 'module-effect'
+  | 'too-large'
+  | 'secret'
+  | 'diverged'
+  | 'file-changed'
+  | 'budget'
+  | 'blob-missing'
+  | 'interrupted'
+
+/**
+ * What ambient sources gave a cell, so that running it again gives the same. Only the worker looks into it. Parts that the cell did not use
+ * are absent.
+ */
+export interface Tape {
+  readonly v: 1
+  /** 32 hex digits: where the cell's random numbers start. */
+  readonly seed?: string
+  /** Per clock, in its smallest unit: pairs of difference to the value before (the first: to 0) and how often the value was read in a row. */
+  readonly clocks?: Readonly<Record<string, readonly number[]>>
+  /** Bytes that random functions of `crypto` handed out, base64, in order. */
+  readonly bytes?: readonly string[]
+  /** Results of `os.*`, `process.memoryUsage` …, by name of the function, in order. */
+  readonly facts?: Readonly<Record<string, readonly Json[]>>
+  /**
+   * What the event loop delivered, in order: `t` a timer (its number among the cell's), `c` a call (its number among the cell's calls), `f` an asynchronous
+   * read (its number); each with the time, in µs since the start of the tape.
+   */
+  readonly deliveries?: readonly (readonly [kind: 't' | 'c' | 'f', number: number, at: number])[]
+}
+
+/** What a cell did after its end: deliveries, and what its sources gave meanwhile. */
+export interface LateTape extends Tape {
+  readonly stamps: readonly Stamp[]
+  readonly effects: readonly Effect[]
+}
+
+/** How something outside was when a cell read it. */
+export interface Stamp {
+  /** `file`: the content. `stat` …: the result. `env`: a variable; `path` is its name. */
+  readonly of: 'file' | 'stat' | 'lstat' | 'directory' | 'link' | 'env'
+  /** Absolute. */
+  readonly path: string
+  /** SHA-256 in hex; of size and time of change when the file is larger than 8 MiB; `null`: it was not there. */
+  readonly hash: string | null
+}
+
+/** A call of a cell as it went, for its replay; in the order in which the calls were made, the engine's own (`repl.*`, `capabilities.*`, `code.*`) among them. */
+export interface TranscribedCall {
+  readonly namespace: string
+  readonly member: string
+  readonly arguments: readonly Json[]
+  /** Absent: it had not settled when the cell ended. */
+  readonly outcome?:
+    | { readonly ok: true; readonly value: Json }
+    | { readonly ok: false; readonly message: string; readonly code?: string }
+}
