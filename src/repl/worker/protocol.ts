@@ -4,9 +4,8 @@
  * of the channel is found out. A bytes frame belongs to the JSON frame behind it.
  */
 import type { NameKind, Rejection, Rewrite, SourcePosition } from '../compile/program.ts'
-import type { NameEntry } from '../records.ts'
 import type { Echo, Effect } from '../types.ts'
-import type { LateTape, LostReason, Stamp, Tape, TranscribedCall } from './tape.ts'
+import type { FixedEntry, LateTape, LostReason, Stamp, Tape, TranscribedCall } from './tape.ts'
 
 export const nonceBytes = 16
 /** A value at its limit of 64 MiB, and what stands around it. */
@@ -50,7 +49,7 @@ export interface RestoredFixed {
   readonly kind: NameKind
   /** That bound it. */
   readonly cell: number
-  readonly entry: NameEntry
+  readonly entry: FixedEntry
 }
 
 /** Names that are stored together. Their bytes were sent before, in a `blob` message of this hash. */
@@ -135,9 +134,9 @@ export interface NameReport {
   readonly end?: number
   /**
    * What binds the name again without running the cell: its value is a primitive (its bytes at most 64 KiB), a function or class that its range in the
-   * source of this cell makes again and that has no state of its own, or an import (`specifier` is then `node:…` or the URL that it was resolved to).
+   * source of this cell makes again and that has no state of its own, or an import (`url` is then `node:…` or what it was resolved to).
    */
-  readonly entry?: NameEntry
+  readonly entry?: FixedEntry
 }
 
 /** A replay that went another way than its recording. */
@@ -174,7 +173,7 @@ export interface DoneMessage {
   readonly uses: { readonly globals: readonly string[]; readonly modules: readonly string[] }
   /** Writes a property of a platform object or of the global object: its names depend on `#world`. */
   readonly world: boolean
-  /** Names of earlier entries of kind `source` whose function or class has state of its own by now; sorted. */
+  /** Names of earlier entries of source whose function or class has state of its own by now; sorted. */
   readonly unfixed: readonly string[]
   /** Absent: nothing was recorded. */
   readonly tape?: Tape
@@ -182,6 +181,8 @@ export interface DoneMessage {
   readonly stamps: readonly Stamp[]
   /** What touched the outside, or cannot be repeated; at most 20, by kind and subject. */
   readonly effects: readonly Effect[]
+  /** Live timers, and open handles beside the worker's own, after the cell. */
+  readonly pending: { readonly timers: number; readonly handles: number }
   /** Of a replay only; absent: it went the same way as far as the worker can tell. */
   readonly divergence?: Divergence
   readonly rewrites: readonly Rewrite[]

@@ -261,6 +261,7 @@ export function createRunner({ channel, calls, modules, values, references, boot
         unfixed: [],
         stamps: [],
         effects: [],
+        pending: { timers: 0, handles: 0 },
         rewrites: program?.rewrites ?? [],
         fences,
         cwd: directory(),

@@ -67,3 +67,24 @@ export interface TranscribedCall {
     | { readonly ok: true; readonly value: Json }
     | { readonly ok: false; readonly message: string; readonly code?: string }
 }
+
+/** What binds a name again without running its cell. */
+export type FixedEntry =
+  /** `OVG1` bytes of the primitive, base64. */
+  | { readonly of: 'primitive'; readonly value: string }
+  /** A function or class literal or an enum declaration: its range in the source of that cell. `free`: names that it uses, platform's left out, sorted. */
+  | {
+      readonly of: 'source'
+      readonly cell: number
+      readonly start: number
+      readonly end: number
+      readonly free: readonly string[]
+    }
+  /** `url`: `node:fs`, `file:///…`. `export` `*`: the namespace object. `effect`: loading the module touched the outside, so it is not loaded again. */
+  | {
+      readonly of: 'import'
+      readonly url: string
+      readonly export: string
+      readonly builtin: boolean
+      readonly effect?: boolean
+    }
