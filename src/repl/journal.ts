@@ -189,6 +189,10 @@ function fold(state: State, record: JournalRecord): void {
       for (const { name, status } of record.statuses) if (status === 'lost') state.names.delete(name)
       return
     case 'call':
+    case 'late':
+    case 'check':
+    case 'state':
+    case 'confirm':
       return
     default:
       // A record of a later build.

@@ -6,6 +6,7 @@ import type { Json } from '../ports/json.ts'
 import type { NameKind, ReadyEdit, RewriteKind } from './compile/program.ts'
 
 export type { NameKind, ReadyEdit, RewriteKind } from './compile/program.ts'
+export type { FixedEntry, LateTape, LostReason, Stamp, Tape, TranscribedCall } from './worker/tape.ts'
 
 export type Outcome = 'ok' | 'threw' | 'rejected' | 'timeout' | 'aborted' | 'exited'
 
@@ -192,97 +193,23 @@ export interface RunOptions {
   readonly edit?: { readonly target: number; readonly request: Json }
 }
 
-/** One journal record; `v: 1`, `at` (ms), `epoch` of the writer that held the session. A reader ignores fields it does not know. */
-interface Recorded {
-  readonly v: 1
-  readonly at: number
-  readonly epoch: number
-}
-
-/** A part of a record, or the SHA-256 of the blob `repl/blob/<sha256>` that holds its JSON text. */
-export type MaybeBlob<T> = T | { readonly blob: string; readonly bytes: number }
-
-export interface OpenRecord extends Recorded {
-  readonly k: 'open'
-  readonly cwd: string
-  readonly env: {
-    readonly node: string
-    readonly v8: string
-    readonly icu: string
-    readonly platform: string
-    readonly arch: string
-    readonly tz: string
-    readonly lang: string
-  }
-  readonly language: number
-  readonly prelude: readonly string[]
-}
-
-export interface BeginRecord extends Recorded {
-  readonly k: 'begin'
-  readonly cell: number
-  /** Cell that was the head; 0 at the start. */
-  readonly parent: number
-  readonly source: MaybeBlob<string>
-  readonly description?: string
-  readonly echo: Echo
-  readonly language: number
-  readonly origin: 'run' | 'edit' | 'nested'
-  readonly edit?: { readonly target: number; readonly request: Json }
-}
-
-export interface CallRecord extends Recorded {
-  readonly k: 'call'
-  readonly cell: number
-  readonly call: number
-  readonly namespace: string
-  readonly member: string
-  readonly arguments: MaybeBlob<Json>
-}
-
-export interface DeclaredName {
-  readonly name: string
-  readonly kind: NameKind
-  /** Range in the source of the cell, UTF-16 units. */
-  readonly start?: number
-  readonly end?: number
-}
-
-export interface EndRecord extends Recorded {
-  readonly k: 'end'
-  readonly cell: number
-  readonly outcome: Outcome
-  readonly error?: MaybeBlob<CellError>
-  readonly completion: { readonly kind: ValueKind; readonly hash?: string; readonly preview?: string }
-  /** Bytes of the completion, base64 or a blob; for handles. */
-  readonly value?: MaybeBlob<string>
-  readonly names: {
-    readonly added: readonly DeclaredName[]
-    readonly changed: readonly DeclaredName[]
-    readonly removed: readonly string[]
-  }
-  readonly touch: readonly string[]
-  readonly dynamic: boolean
-  readonly class: CellClass
-  readonly effects: readonly Effect[]
-  readonly calls: MaybeBlob<readonly (CallSummary & { readonly value?: Json; readonly message?: string })[]>
-  readonly warnings: readonly Warning[]
-  readonly rewrites: readonly RewriteNote[]
-  readonly logs: MaybeBlob<readonly LogEntry[]>
-  readonly logsOmittedBytes?: number
-  readonly timing: Timing
-}
-
-/** The worker was replaced; names that are not named came back exactly. */
-export interface RecoverRecord extends Recorded {
-  readonly k: 'recover'
-  readonly head: number
-  readonly reason: RecoveryReason
-  readonly counts: Readonly<Record<BindingStatus, number>>
-  readonly statuses: Recovery['bindings']
-}
-
-export type JournalRecord = OpenRecord | BeginRecord | CallRecord | EndRecord | RecoverRecord
+export type {
+  BeginRecord,
+  CallRecord,
+  CheckRecord,
+  ConfirmRecord,
+  DeclaredName,
+  EndRecord,
+  JournalRecord,
+  LateRecord,
+  MaybeBlob,
+  OpaqueName,
+  OpenRecord,
+  RecoverRecord,
+  SecretUse,
+  StateRecord,
+  StoredComponent,
+} from './records.ts'
 
 export interface ReplConfig {
   readonly enabled: boolean
