@@ -5,9 +5,12 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { CodeRunRequest, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
 import WorkerThreadCodeRuntime, { type Config } from '@deepseek-ai/dsh-code-runtime-worker-thread'
+import { ownRuntime } from './repl/seam.ts'
 import type { DshRepl } from './repl/service.ts'
 
 export default class ReplCodeRuntime extends WorkerThreadCodeRuntime {
+  readonly [ownRuntime] = true as const
+
   constructor(ctx: Context, config: Config) {
     super(ctx, config)
     Object.assign(this, { isolation: 'process' })

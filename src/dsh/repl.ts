@@ -15,6 +15,7 @@ import { hostOf } from './host.ts'
 import { canonicalStream } from './repl/canonical-stream.ts'
 import { editToolOf } from './repl/edit-tool.ts'
 import { createPresentation, offered, sectionName } from './repl/presentation.ts'
+import { seamOf } from './repl/seam.ts'
 import { createReplService, type DshRepl } from './repl/service.ts'
 import { ReplRowConfig, replSettings } from './repl/settings.ts'
 
@@ -27,9 +28,14 @@ export const Config: typeof ReplRowConfig = ReplRowConfig
 export function apply(ctx: Context, config: ReplRowConfig = {}): void {
   const { warn } = hostOf(ctx)
   const settings = replSettings(ctx, config, () => void repl.changed())
-  const repl = createReplService({ settings, warn, describe: agent => describe(ctx, agent) })
+  const repl = createReplService({
+    settings,
+    warn,
+    isServed: agent => presentation.isServed(agent),
+    describe: agent => describe(ctx, agent),
+  })
   const edit = editToolOf(ctx, repl)
-  const presentation = createPresentation(ctx, () => edit, warn)
+  const presentation = createPresentation(ctx, () => edit, repl.degraded)
   ctx.provide('outriggerRepl', repl)
   ctx.effect(() => () => repl.close())
 
@@ -47,7 +53,11 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
   ctx.on('system-prompt/assemble', async (_assembly, context, next) => {
     const agent = ctx.agents.list().find(each => each === context.scope)
     if (agent === undefined) return withoutSection(await next())
-    if (await repl.isOn(agent)) return presentation.transform(agent, await next())
+    if (await repl.isOn(agent)) {
+      const seam = seamOf(ctx)
+      await repl.found(agent, seam)
+      if (seam.degraded.length === 0) return presentation.transform(agent, await next())
+    }
     // The prompt was put together before this; after a withdrawal it is put together again, without us.
     return presentation.withdraw(agent) ? ctx.systemPrompt.assemble(context) : withoutSection(await next())
   })

@@ -8,8 +8,10 @@ import type { Files } from '../ports/files.ts'
 import type { Json } from '../ports/json.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { InputSchema, Operation } from '../session/operation.ts'
+import { replConfig } from './config-repl.ts'
 import { joinPath } from './places.ts'
 import type { ConfigValue, LedgerRecord, Project } from './project.ts'
+import { readSeam } from './repl-seam.ts'
 
 export type CheckStatus = 'ok' | 'warn' | 'fail'
 
@@ -199,8 +201,13 @@ function placeChecks({ places, system, files }: Project): readonly DoctorCheck[]
 
 async function engineChecks(project: Project): Promise<readonly DoctorCheck[]> {
   const failed = await lastFailure(project)
-  const absent: DoctorCheck = { id: 'engines', status: 'ok', text: 'companion, repl, pack, next: not part of this version' }
-  return [...(await guarded('keel', () => keelChecks(project))), ...(failed === undefined ? [] : [failed]), absent]
+  const absent: DoctorCheck = { id: 'engines', status: 'ok', text: 'companion, pack, next: not part of this version' }
+  return [
+    ...(await guarded('keel', () => keelChecks(project))),
+    ...(await guarded('repl', () => replChecks(project))),
+    ...(failed === undefined ? [] : [failed]),
+    absent,
+  ]
 }
 
 async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
@@ -218,6 +225,35 @@ async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
   const mode = off ? `off in sessions (${file} exists)` : project.config.keel().tell ? 'on' : 'on, tells nothing by itself'
   const notes = degraded.map((note): DoctorCheck => ({ id: 'keel', status: 'warn', text: note }))
   return [{ id: 'keel', status: 'ok', text: `${mode}; documents with sources: ${children}, sources: ${sources}` }, ...notes]
+}
+
+async function replChecks(project: Project): Promise<readonly DoctorCheck[]> {
+  try {
+    if (!replConfig(project.config.section('repl')).enabled)
+      return [{ id: 'repl', status: 'ok', text: 'off (repl.enabled: false)' }]
+  } catch (error) {
+    if (!(error instanceof OutriggerError)) throw error
+    return [{ id: 'repl', status: 'fail', text: 'repl: config', hint: 'correct the configuration; cells do not run until then' }]
+  }
+  const seam = await readSeam(project)
+  const rights =
+    seam?.confined === true
+      ? "cells of DSH run under the host's policy for processes"
+      : 'cells have the rights of the program that runs them'
+  const on: DoctorCheck = { id: 'repl', status: 'ok', text: `on; ${rights}` }
+  if (seam === undefined) return [on]
+  if (seam.degraded.length === 0) return [on, { id: 'repl', status: 'ok', text: `DSH: programs go through ${seam.seam}` }]
+  return [
+    on,
+    ...seam.degraded.map(
+      (text): DoctorCheck => ({
+        id: 'repl',
+        status: 'warn',
+        text: `DSH: degraded: ${text}`,
+        hint: 'the next session of DSH in this project looks again',
+      }),
+    ),
+  ]
 }
 
 /** The last time that an engine failed, as the ledger has it. */

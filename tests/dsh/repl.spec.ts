@@ -3,12 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
+import WorkerThreadCodeRuntime from '@deepseek-ai/dsh-code-runtime-worker-thread'
 import type { GenerateOptions } from '@deepseek-ai/dsh-llm'
 import { defineTool } from '@deepseek-ai/dsh-tools'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { differenceOf } from '../../src/dsh/repl/seam.ts'
 import { sessionName } from '../../src/dsh/repl/service.ts'
 import * as repl from '../../src/dsh/repl.ts'
 import ReplCodeRuntime from '../../src/dsh/repl-runtime.ts'
+import { openProject } from '../../src/node/open.ts'
 import { promptSection } from '../../src/repl/prompt.ts'
 import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
 
@@ -55,6 +58,9 @@ async function boot(
     readonly config?: repl.Config
     readonly files?: Readonly<Record<string, string>>
     readonly noRow?: boolean
+    /** In place of ours; `null`: none. */
+    readonly runtime?: unknown
+    readonly services?: Readonly<Record<string, object>>
   } = {},
 ): Promise<Booted> {
   folder = mkdtempSync(join(tmpdir(), 'outrigger-repl-'))
@@ -67,7 +73,16 @@ async function boot(
     cwd: folder,
     tools: { mode: options.mode ?? 'code' },
     plugins: [
-      [ReplCodeRuntime, ReplCodeRuntime.Config({})],
+      ...(options.runtime === null ? [] : [[options.runtime ?? ReplCodeRuntime, ReplCodeRuntime.Config({})] as const]),
+      [
+        {
+          name: 'services',
+          apply: (ctx: Context) => {
+            for (const [service, value] of Object.entries(options.services ?? {})) ctx.provide(service as never, value as never)
+          },
+        },
+        {},
+      ],
       [tools(seen), {}],
       ...(options.noRow ? [] : [[repl, repl.Config(options.config ?? {})] as const]),
     ],
@@ -315,6 +330,72 @@ it('leaves the scope’s own declaration of a presentation alone', async () => {
   expect(String(booted.adapter.requests[0]!.system)).toContain(promptSection(false))
   expect(booted.adapter.requests[1]!.system).toBe(booted.adapter.requests[0]!.system)
   expect(results(booted)).toEqual(['1'])
+})
+
+describe('a host that has another seam', () => {
+  const told = async (booted: Booted): Promise<readonly string[]> => {
+    const project = await openProject({ cwd: booted.root, env: process.env, door: 'cli', isTerminal: false })
+    try {
+      const lines: string[] = []
+      for await (const { what, text: line } of project.ledger.read({ engine: 'repl' })) lines.push(`${what}: ${line}`)
+      return lines
+    } finally {
+      await project.close()
+    }
+  }
+
+  it('runs its programs itself where the runtime is another row’s, and a person is told', async () => {
+    const booted = await boot([cell('const a = 1; return a'), cell('return typeof a'), text('done')], {
+      runtime: WorkerThreadCodeRuntime,
+    })
+    await say(await booted.create(), 'go')
+    expect(names(booted.adapter.requests[0])).toEqual(['run_code'])
+    expect(String(booted.adapter.requests[0]!.system)).not.toContain('belongs to this session')
+    expect(results(booted)).toEqual(['1', 'undefined'])
+    await harness!.stop()
+    expect(await told(booted)).toEqual([expect.stringMatching(/^degraded: programs go to the code runtime of another row/)])
+  })
+
+  it.each([
+    [
+      'ptcRuntime',
+      { ptcRuntime: { run: async () => ({}), resolve: async () => ({}) } },
+      /^degraded: this host runs programs through ptcRuntime/,
+    ],
+    ['none', {}, /^degraded: no code seam/],
+  ])('%s: works as before, and the state has a name', async (_, services, line) => {
+    const booted = await boot([call(['double', { n: 4 }]), text('done')], { mode: 'native', runtime: null, services })
+    await say(await booted.create(), 'go')
+    expect(names(booted.adapter.requests[0])).toEqual(['double'])
+    expect(results(booted)).toEqual(['8'])
+    await harness!.stop()
+    expect(await told(booted)).toEqual([expect.stringMatching(line)])
+  })
+
+  it.each([
+    [
+      {
+        type: 'object',
+        properties: { code: { type: 'string' }, description: { type: 'string' } },
+        required: ['code', 'description'],
+      },
+      undefined,
+    ],
+    [{ type: 'object', properties: { code: { type: 'string' } }, required: ['code'] }, undefined],
+    [{ type: 'object', properties: { program: { type: 'string' } }, required: ['program'] }, 'it takes no text `code`'],
+    [{ type: 'object', properties: { code: { type: 'string' } } }, '`code` may be left out'],
+    [
+      { type: 'object', properties: { code: { type: 'string' }, language: {} }, required: ['code', 'language'] },
+      'it needs `language`, too',
+    ],
+    [
+      { type: 'object', properties: { code: { type: 'string' }, description: { type: 'array' } }, required: ['code'] },
+      '`description` is no text',
+    ],
+    [undefined, 'it takes no text `code`'],
+  ])('knows the run_code it can serve: %j', (schema, difference) => {
+    expect(differenceOf(schema)).toBe(difference)
+  })
 })
 
 it('gives every session a name of its own in the store', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type DoctorOutput, doctorOperation } from '../../src/runtime/doctor.ts'
 import type { Project } from '../../src/runtime/project.ts'
+import { noteSeam } from '../../src/runtime/repl-seam.ts'
 import { testCaller, testProject } from '../support/open-project.ts'
 import { temporaryFolder } from '../support/temporary.ts'
 
@@ -38,8 +39,9 @@ describe('doctor', () => {
     expect(find(output, 'store')[0]?.text).toContain('none yet')
     expect(find(output, 'keel')[0]?.text).toContain('on; documents with sources: 0')
     expect(new Set(output.checks.map(check => check.id))).toEqual(
-      new Set(['node', 'git', 'config', 'store', 'places', 'keel', 'engines', 'serve', 'dsh', 'claude-code', 'models']),
+      new Set(['node', 'git', 'config', 'store', 'places', 'keel', 'repl', 'engines', 'serve', 'dsh', 'claude-code', 'models']),
     )
+    expect(find(output, 'repl').map(check => check.text)).toEqual(['on; cells have the rights of the program that runs them'])
     expect(output.config.filter(({ key }) => key.startsWith('keel.'))).toHaveLength(20)
     expect(existsSync(join(root, '.outrigger'))).toBe(false)
   })
@@ -194,5 +196,26 @@ describe('doctor', () => {
     expect(find(await run(project), 'keel')[0]?.text).toContain('documents with sources: 1')
     await project.close()
     expect(readdirSync(root).sort()).toEqual(['.git', 'a.md'])
+  })
+})
+
+describe('the line of the REPL', () => {
+  it('names what programs of DSH go through, and what is degraded', async () => {
+    const { project } = await testProject(folder => mkdirSync(join(folder, '.outrigger', 'state'), { recursive: true }))
+    await (await project.store()).put('some', 1, 0)
+    expect(await noteSeam(project, { host: 'dsh', seam: 'codeRuntime', degraded: [], confined: false })).toBe(true)
+    expect(find(await run(project), 'repl').map(check => check.text)).toContain('DSH: programs go through codeRuntime')
+    const degraded = { host: 'dsh', seam: 'none', degraded: ['no code seam'], confined: false } as const
+    expect(await noteSeam(project, degraded)).toBe(true)
+    expect(await noteSeam(project, degraded)).toBe(false)
+    expect(find(await run(project), 'repl').at(-1)).toMatchObject({ status: 'warn', text: 'DSH: degraded: no code seam' })
+    const lines: string[] = []
+    for await (const { what, text } of project.ledger.read({ engine: 'repl' })) lines.push(`${what}: ${text}`)
+    expect(lines).toEqual(['seam: programs go through codeRuntime', 'degraded: no code seam'])
+  })
+
+  it('says that it is off', async () => {
+    const { project } = await testProject(withFile('repl:\n  enabled: false\n'))
+    expect(find(await run(project), 'repl')).toEqual([{ id: 'repl', status: 'ok', text: 'off (repl.enabled: false)' }])
   })
 })

@@ -8,12 +8,15 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { PromptAssembly } from '@deepseek-ai/dsh-system-prompt'
 import { renderToolsSdk, type ToolDefinition } from '@deepseek-ai/dsh-tools'
 import { declarations, directCallRefused, promptSection } from '../../repl/prompt.ts'
+import { differenceOf } from './seam.ts'
 
 export const sectionName = 'outrigger:repl'
 const editName = 'edit_run_code'
 /** What a model calls directly where programs are the only way to the other tools. */
 export const offered: ReadonlySet<string> = new Set(['run_code', editName])
 const codeOnly: readonly string[] = ['tools:code-only', 'tools:ptc-only']
+
+const isRunCode = (each: { readonly name: string }): boolean => each.name === 'run_code'
 
 type Mode = 'native' | 'code' | 'both'
 
@@ -29,22 +32,29 @@ export interface Presentation {
   transform(agent: Agent, assembly: PromptAssembly): PromptAssembly
   /** The REPL was turned off: the host's own presentation is back. @returns whether that changed anything. */
   withdraw(agent: Agent): boolean
+  /** Its programs run in the REPL as far as the host's form of them is known. */
+  isServed(agent: Agent): boolean
   /** Programs are the agent's only way to the other tools. */
   isCodeOnly(agent: Agent): boolean
   forget(agent: Agent): void
 }
 
-/** @param warn - one line for people. */
+/** @param degraded - told what an agent is not offered, and why. */
 export function createPresentation(
   ctx: Context,
   tool: (agent: Agent) => ToolDefinition,
-  warn: (text: string) => void,
+  degraded: (agent: Agent, why: string) => void,
 ): Presentation {
   const presented = new Map<Agent, Presented>()
 
   const decide = (agent: Agent, assembly: PromptAssembly): Presented => {
     const mode = modeOf(assembly)
     const undo: (() => unknown)[] = []
+    const difference = mode === 'native' ? undefined : differenceOf(assembly.tools.find(isRunCode)?.parameters)
+    if (difference !== undefined) {
+      degraded(agent, `run_code of this host is another one (${difference}); programs run without the REPL`)
+      return { mode: 'native', hasEdit: false, undo }
+    }
     if (mode === 'native') return { mode, hasEdit: false, undo }
     const scoped = agent.ctx.tools
     try {
@@ -60,7 +70,7 @@ export function createPresentation(
       // The scope has a declaration or a tool of that name already, and keeps it.
       for (const each of undo.reverse()) each()
       const why = error instanceof Error ? error.message : String(error)
-      warn(`outrigger: edit_run_code is not offered to ${agent.id}: ${why}`)
+      degraded(agent, `edit_run_code is not offered: ${why}`)
       return { mode, hasEdit: false, undo: [] }
     }
   }
@@ -86,6 +96,7 @@ export function createPresentation(
       for (const undo of [...(own?.undo ?? [])].reverse()) undo()
       return own !== undefined && own.mode !== 'native'
     },
+    isServed: agent => presented.get(agent)?.mode !== 'native',
     isCodeOnly: agent => presented.get(agent)?.mode === 'code',
     forget: agent => void presented.delete(agent),
   }

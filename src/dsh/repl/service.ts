@@ -18,9 +18,11 @@ import type { ReplConfig, ReplSession, RunOptions, RunResult, ToolCall, ToolDecl
 import { replConfig } from '../../runtime/config-repl.ts'
 import { findRoot } from '../../runtime/places.ts'
 import type { Project } from '../../runtime/project.ts'
+import { noteSeam } from '../../runtime/repl-seam.ts'
 import { createReplSessions, type ReplSessions } from '../../runtime/repl-sessions.ts'
 import { createGuard } from '../guard.ts'
 import { answerOf, failed } from './answer.ts'
+import type { Seam } from './seam.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -40,6 +42,10 @@ export interface DshRepl {
   isOn(agent: Agent): Promise<boolean>
   session(agent: Agent): Promise<ReplSession>
   config(agent: Agent): Promise<ReplConfig>
+  /** What programs of the agent's project go through; what is degraded is told once and kept for doctor. */
+  found(agent: Agent, seam: Seam): Promise<void>
+  /** Something that an agent is not offered, in words. */
+  degraded(agent: Agent, why: string): void
   /** The execution with this call id will run the outcome of an edit. The answer takes the note away. */
   expectEdit(callId: string, edit: CellEdit, ran: (result: RunResult) => void): () => void
   /** Settings of the host changed. */
@@ -51,6 +57,8 @@ export interface DshRepl {
 export interface ServiceOptions {
   /** Keys that the host sets; nearer than the files. */
   settings(): Partial<ReplConfig>
+  /** Whether this agent's programs are cells. */
+  isServed(agent: Agent): boolean
   /** What is known of the host's tools, for checks and for `capabilities`. */
   describe(agent: Agent): ReadonlyMap<string, ToolDeclaration>
   /** One line for people. */
@@ -61,6 +69,9 @@ interface Opened {
   readonly project: Project
   readonly sessions: ReplSessions
   readonly config: () => ReplConfig
+  /** Of its agents, beside what the seam itself says. */
+  readonly degraded: Set<string>
+  seam: Seam | undefined
 }
 
 export function createReplService(options: ServiceOptions): DshRepl {
@@ -74,7 +85,8 @@ export function createReplService(options: ServiceOptions): DshRepl {
   const open = async (root: string): Promise<Opened> => {
     const project = await openProject({ cwd: root, env: process.env, door: 'dsh', isTerminal: false })
     const config = (): ReplConfig => ({ ...replConfig(project.config.section('repl')), ...options.settings() })
-    return { project, config, sessions: createReplSessions(() => config().maxWorkers) }
+    const sessions = createReplSessions(() => config().maxWorkers)
+    return { project, config, sessions, degraded: new Set(), seam: undefined }
   }
 
   const opened = (agent: Agent): Promise<Opened> => {
@@ -100,6 +112,12 @@ export function createReplService(options: ServiceOptions): DshRepl {
       project.config.check('repl')
       return config().enabled
     })
+
+  const keepSeam = async ({ project, seam, degraded }: Opened): Promise<void> => {
+    if (seam === undefined) return
+    for (const why of seam.degraded) guard.tellOnce(`${project.root} ${why}`, `repl: degraded: ${why}`)
+    await noteSeam(project, { host: 'dsh', seam: seam.seam, degraded: [...seam.degraded, ...degraded], confined: false })
+  }
 
   const runCell = async (agent: Agent, exec: ToolDispatchExecution, request: CodeRunRequest): Promise<CodeRunResult> => {
     const { project, config } = await opened(agent)
@@ -139,12 +157,28 @@ export function createReplService(options: ServiceOptions): DshRepl {
     run: async request => {
       const exec = current.getStore()
       const agent = exec?.agent
-      if (exec === undefined || agent === undefined || exec.name !== 'run_code' || !(await isOn(agent))) return undefined
+      if (exec === undefined || agent === undefined || exec.name !== 'run_code' || !options.isServed(agent)) return undefined
+      if (!(await isOn(agent))) return undefined
       return runCell(agent, exec, request)
     },
     isOn,
     session,
     config: async agent => (await opened(agent)).config(),
+    found: (agent, seam) =>
+      guard.run(agent.id, 'the state of the REPL', undefined, async () => {
+        const own = await opened(agent)
+        if (own.seam?.seam === seam.seam) return
+        own.seam = seam
+        await keepSeam(own)
+      }),
+    degraded: (agent, why) => {
+      guard.tellOnce(`${agent.id} ${why}`, `repl: degraded for ${agent.id}: ${why}`)
+      guard.start(agent.id, 'the state of the REPL', async () => {
+        const own = await opened(agent)
+        own.degraded.add(why)
+        await keepSeam(own)
+      })
+    },
     expectEdit: (callId, edit, ran) => {
       edits.set(callId, { edit, ran })
       return () => void edits.delete(callId)
