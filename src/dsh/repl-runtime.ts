@@ -9,7 +9,7 @@ import { ownRuntime } from './repl/seam.ts'
 import type { DshRepl } from './repl/service.ts'
 
 export default class ReplCodeRuntime extends WorkerThreadCodeRuntime {
-  readonly [ownRuntime] = true as const
+  readonly [ownRuntime]: true = true
 
   constructor(ctx: Context, config: Config) {
     super(ctx, config)
