@@ -1,7 +1,7 @@
 /** Sentences about what happened, for models and people; the same words at every door. */
 
 import type { WorkerLoss } from './kernel.ts'
-import type { CellPosition, Recovery, Warning } from './types.ts'
+import type { CellPosition, Recovery, RunResult, Warning } from './types.ts'
 import type { DoneMessage, Failure, Problem } from './worker/protocol.ts'
 
 export const count = (value: number): string => Math.round(value).toLocaleString('en-US')
@@ -76,6 +76,14 @@ export function lossMessage(
   if (end.failed !== undefined) return `The worker could not be started (${end.failed}).`
   if (cause === 'malformed') return `The worker was ended: it sent what is no message (${detail ?? 'malformed frame'}).`
   return `The worker ended (${end.signal ?? `exit code ${end.code ?? 'unknown'}`}).`
+}
+
+/** How the cell that ran differs from what was sent: of interest only when it failed while it ran. */
+export function rewritesMessage({ error, rewrites = [] }: Pick<RunResult, 'error' | 'rewrites'>): string | undefined {
+  if (error?.phase !== 'run' || rewrites.length === 0) return undefined
+  const shown = rewrites.slice(0, 3).map(({ description }) => quoted(description))
+  const more = rewrites.length > 3 ? ` and ${rewrites.length - 3} more` : ''
+  return `Before it ran, the cell was changed: ${shown.join(', ')}${more}.`
 }
 
 /** What became of names when the worker was replaced; undefined: nothing to tell. */

@@ -16,6 +16,7 @@ import type {
   Timing,
   ValueKind,
   Warning,
+  TipTrigger,
 } from './types.ts'
 import type { FixedEntry, LateTape, LostReason, Stamp, Tape, TranscribedCall } from './worker/tape.ts'
 
@@ -94,6 +95,8 @@ export interface EndRecord extends Recorded {
   readonly dynamic: boolean
   /** Writes a property of a platform object or of `globalThis`. */
   readonly world?: boolean
+  /** Names of earlier entries whose function or class has state of its own by now. */
+  readonly unfixed?: readonly string[]
   readonly class: CellClass
   readonly effects: readonly Effect[]
   readonly stamps?: MaybeBlob<readonly Stamp[]>
@@ -114,6 +117,8 @@ export interface EndRecord extends Recorded {
   readonly logs: MaybeBlob<readonly LogEntry[]>
   readonly logsOmittedBytes?: number
   readonly timing: Timing
+  /** The kind of the hint that was given after the cell. */
+  readonly tip?: TipTrigger
 }
 
 export interface SecretUse {

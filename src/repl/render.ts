@@ -1,5 +1,5 @@
 /** Results and failures as text, for models and people who do not read the document. */
-import { at, count, quoted, recoveryMessage } from './messages.ts'
+import { at, count, quoted, recoveryMessage, rewritesMessage } from './messages.ts'
 import type { CellError, RunResult } from './types.ts'
 
 const maxFailureChars = 4_000
@@ -66,6 +66,9 @@ export function notesOf(result: RunResult): readonly string[] {
   const told = result.recovery === undefined ? undefined : recoveryMessage(result.recovery)
   if (told !== undefined) notes.push(told)
   for (const warning of result.warnings) notes.push(warning.message)
+  const rewritten = rewritesMessage(result)
+  if (rewritten !== undefined) notes.push(rewritten)
+  if (result.tip !== undefined) notes.push(result.tip.text)
   const late = new Map<number, string[]>()
   for (const { cell, text } of result.late ?? []) late.set(cell, [...(late.get(cell) ?? []), text])
   for (const [cell, texts] of late)

@@ -10,11 +10,12 @@ import type { FindMatches } from './edit/index.ts'
 import { editCell } from './edit-cell.ts'
 import { workerEnvironment } from './environment.ts'
 import { createHandles, type Handles } from './handles.ts'
-import { type Journal, type JournalName, openJournal, sha256 } from './journal.ts'
+import { isBlob, type Journal, type JournalName, openJournal, sha256 } from './journal.ts'
 import { type CallAnswer, type CellReport, Kernel, type KernelCall, type KernelOptions, type WorkerLoss } from './kernel.ts'
 import { runNested } from './nested.ts'
 import { type FailureStreak, isOwnCall, nextStreak, noStreak, resultOf } from './result.ts'
 import { secretMask, secretValues } from './secrets.ts'
+import { jsonTextFrom, type TipCell, tipAfter } from './tips.ts'
 import { acceptsNothing, faultOfArguments } from './tool-arguments.ts'
 import type {
   DeclaredName,
@@ -245,9 +246,26 @@ class Session implements ReplSession {
       limits,
     })
     this.#streak = nextStreak(this.#streak, result.error)
+    const tip = result.error === undefined ? undefined : tipAfter([...this.#tipCells(), tipCellOf(report, result, code)], config)
+    if (tip !== undefined) Object.assign(result, { tip })
     await this.#end(report, result)
     if (recovery !== undefined) await this.#recordRecovery(recovery)
     return result
+  }
+
+  /** Earlier cells on the way to the head, as far as hints look at them. */
+  #tipCells(): readonly TipCell[] {
+    const path: TipCell[] = []
+    let at = this.#journal.head
+    for (let known = this.#journal.cells.get(at); known !== undefined; known = this.#journal.cells.get(at)) {
+      const { begin, end } = known
+      const error = end?.error !== undefined && !isBlob(end.error) ? end.error : undefined
+      const units = isBlob(begin.source) ? begin.source.bytes : begin.source.length
+      path.push({ cell: begin.cell, units, error, tip: end?.tip })
+      if (begin.parent === at) break
+      at = begin.parent
+    }
+    return path.reverse()
   }
 
   async #begin(cell: number, code: string, options: RunOptions): Promise<void> {
@@ -306,6 +324,7 @@ class Session implements ReplSession {
       logs: result.logs.length === 0 ? [] : ((await this.#journal.part(masked(result.logs) as unknown as Json)) as never),
       ...(result.logsOmittedBytes !== undefined && { logsOmittedBytes: result.logsOmittedBytes }),
       timing: result.timing,
+      ...(result.tip !== undefined && { tip: result.tip.trigger }),
     }
     await this.#journal.write(record)
   }
@@ -678,6 +697,13 @@ const declared = ({ name, kind, start, end }: NameReport): DeclaredName => ({
   kind,
   ...(start !== undefined && { start }),
   ...(end !== undefined && { end }),
+})
+
+const tipCellOf = (report: CellReport, { cell, error }: RunResult, code: string): TipCell => ({
+  cell,
+  units: code.length,
+  error,
+  jsonFrom: jsonTextFrom(report.calls),
 })
 
 const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>

@@ -129,6 +129,9 @@ export interface NameDifferences {
   readonly removed: readonly string[]
 }
 
+/** Trouble that a hint answers. */
+export type TipTrigger = 'binding' | 'platform' | 'parse' | 'arguments' | 'long-cell'
+
 /** The answer to a run. Optional fields are absent, never null. */
 export interface RunResult {
   /** True exactly when `outcome` is `ok`. */
@@ -150,6 +153,8 @@ export interface RunResult {
   readonly durability: Durability
   readonly recovery?: Recovery
   readonly rewrites?: readonly RewriteNote[]
+  /** A hint for the model, one line; `n` counts those of its kind in the session. */
+  readonly tip?: { readonly trigger: TipTrigger; readonly n: number; readonly text: string }
   readonly timing: Timing
 }
 
