@@ -1,5 +1,6 @@
 /** The one builder of messages that Outrigger puts into a conversation of the host. */
 import { boundContextSummary, createUserMessage, type UserMessage } from '@deepseek-ai/dsh-llm'
+import { type Tip, tipName } from '../repl/tips.ts'
 import type { ActionOf, EngineName } from '../session/actions.ts'
 
 /**
@@ -22,4 +23,12 @@ export function notice(engine: EngineName | undefined, text: string, summary: st
 
 export function contextMessage(action: ActionOf<'add-context'>): UserMessage {
   return notice(action.engine, action.text, action.summary)
+}
+
+/** A hint of the REPL; the host's log keeps it by its name. */
+export function tipMessage(tip: Tip): UserMessage {
+  return createUserMessage({
+    content: [{ type: 'text', text: tip.text }],
+    source: { kind: 'plugin', plugin: 'outrigger-repl', form: 'snapshot', sections: [{ name: tipName(tip), text: tip.text }] },
+  })
 }

@@ -12,6 +12,7 @@ import type { Json } from '../ports/json.ts'
 import { nestedEditRefused, promptSection } from '../repl/prompt.ts'
 import type { ToolDeclaration } from '../repl/types.ts'
 import { hostOf } from './host.ts'
+import { tipMessage } from './messages.ts'
 import { canonicalStream } from './repl/canonical-stream.ts'
 import { editToolOf } from './repl/edit-tool.ts'
 import { createPresentation, offered, sectionName } from './repl/presentation.ts'
@@ -40,6 +41,13 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
   ctx.effect(() => () => repl.close())
 
   ctx.on('tools/execute', (exec, next) => repl.during(exec, next))
+
+  ctx.on('tools/post-execute', async (exec, _result, next) => {
+    const decision = await next()
+    const tip = repl.takeTip(exec.callId)
+    if (tip === undefined) return decision
+    return { ...decision, additionalContexts: [...(decision.additionalContexts ?? []), tipMessage(tip)] }
+  })
 
   // The text of an agent that programs; which of its forms, the listener below knows.
   const hasPrograms = (scope: object | undefined): boolean =>

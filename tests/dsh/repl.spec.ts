@@ -246,6 +246,31 @@ describe('an agent whose tools are called by programs', () => {
     expect(results(booted)[2]).toBe('7')
   })
 
+  it('gets a hint after repeated trouble as a context with a name, also for an edit', async () => {
+    const booted = await boot(
+      [
+        cell('return orders'),
+        cell('return orders.length'),
+        edit({ edits: [{ old_string: 'orders', new_string: 'others' }] }),
+        edit({ edits: [{ old_string: 'others', new_string: 'others ' }] }),
+        text('done'),
+      ],
+      { config: { tipCooldown: 0 } },
+    )
+    const agent = await booted.create()
+    await say(agent, 'go')
+    const hints = agent.session.events.flatMap(event => {
+      const source =
+        event.type === 'user/message' ? (event.data.source as { plugin?: string; sections?: { name: string }[] }) : {}
+      return source.plugin === 'outrigger-repl' ? (source.sections ?? []).map(section => section.name) : []
+    })
+    expect(hints).toEqual(['outrigger:repl-tip/binding/1', 'outrigger:repl-tip/binding/2'])
+    expect(flat(booted.adapter.requests[2]).at(-1)).toMatch(/^Names can be declared again; `orders` failed/)
+    expect(flat(booted.adapter.requests[4]).at(-1)).toMatch(/^Names can be declared again; `others` failed/)
+    expect(results(booted).join()).not.toContain('Names can be declared again')
+    for (const request of booted.adapter.requests) expect(request.system).toBe(booted.adapter.requests[0]!.system)
+  })
+
   it('reads the start and the end of what is long', async () => {
     const booted = await boot([cell('console.log("x".repeat(5000)); return "y".repeat(5000)'), text('done')], {
       config: { modelChars: 1_000 },

@@ -14,6 +14,7 @@ import { nodeFiles } from '../../node/files.ts'
 import { openProject } from '../../node/open.ts'
 import { isSessionName, openRepl } from '../../node/repl.ts'
 import type { Json } from '../../ports/json.ts'
+import type { Tip } from '../../repl/tips.ts'
 import type { ReplConfig, ReplSession, RunOptions, RunResult, ToolCall, ToolDeclaration, ToolOutcome } from '../../repl/types.ts'
 import { replConfig } from '../../runtime/config-repl.ts'
 import { findRoot } from '../../runtime/places.ts'
@@ -46,6 +47,8 @@ export interface DshRepl {
   found(agent: Agent, seam: Seam): Promise<void>
   /** Something that an agent is not offered, in words. */
   degraded(agent: Agent, why: string): void
+  /** The hint that a call has earned, once. */
+  takeTip(callId: string): Tip | undefined
   /** The execution with this call id will run the outcome of an edit. The answer takes the note away. */
   expectEdit(callId: string, edit: CellEdit, ran: (result: RunResult) => void): () => void
   /** Settings of the host changed. */
@@ -77,6 +80,7 @@ interface Opened {
 export function createReplService(options: ServiceOptions): DshRepl {
   const current = new AsyncLocalStorage<ToolDispatchExecution>()
   const projects = new Map<string, Promise<Opened>>()
+  const tips = new Map<string, Tip>()
   const edits = new Map<string, { readonly edit: CellEdit; ran(result: RunResult): void }>()
   const guard = createGuard(options.warn)
 
@@ -130,7 +134,10 @@ export function createReplService(options: ServiceOptions): DshRepl {
         ...(edited !== undefined && { origin: 'edit' as const, edit: edited.edit }),
       })
       edited?.ran(result)
-      return answerOf(result, config().modelChars)
+      // A hint is a context of its own, which the host's log keeps by its name.
+      const { tip, ...told } = result
+      if (tip !== undefined) tips.set(exec.callId, tip)
+      return answerOf(told, config().modelChars)
     } catch (error) {
       if (!(error instanceof OutriggerError)) {
         const text = error instanceof Error ? error.message : String(error)
@@ -178,6 +185,11 @@ export function createReplService(options: ServiceOptions): DshRepl {
         own.degraded.add(why)
         await keepSeam(own)
       })
+    },
+    takeTip: callId => {
+      const tip = tips.get(callId)
+      tips.delete(callId)
+      return tip
     },
     expectEdit: (callId, edit, ran) => {
       edits.set(callId, { edit, ran })
