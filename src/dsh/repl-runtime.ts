@@ -9,11 +9,9 @@ import { ownRuntime } from './repl/seam.ts'
 import type { DshRepl } from './repl/service.ts'
 
 export default class ReplCodeRuntime extends WorkerThreadCodeRuntime {
-  readonly [ownRuntime]: true = true
-
   constructor(ctx: Context, config: Config) {
     super(ctx, config)
-    Object.assign(this, { isolation: 'process' })
+    Object.assign(this, { isolation: 'process', [ownRuntime]: true })
   }
 
   override async run(request: CodeRunRequest): Promise<CodeRunResult> {
