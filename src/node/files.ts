@@ -220,7 +220,8 @@ async function replace(
 ): Promise<void> {
   const target = linkTarget(path)
   const folder = dirname(target)
-  const temporary = join(folder, `.${basename(target).slice(0, 100)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
+  const temporary = join(folder, temporaryName(target))
+  clearLeftovers(folder)
   try {
     const there = statOf(target, statSync)
     if (there !== undefined && there.kind !== 'file') throw unwritable(target, notFile(target))
@@ -232,6 +233,41 @@ async function replace(
   } catch (error) {
     rmSync(temporary, { force: true })
     throw error instanceof OutriggerError ? error : unwritable(path, error)
+  }
+}
+
+function temporaryName(target: string): string {
+  return `.${basename(target).slice(0, 100)}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`
+}
+
+const temporaryNames = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+/** A shared folder may hold the files of another machine's processes, whose numbers mean nothing here. */
+const leftoverAgeMs = 60_000
+const clearedFolders = new Set<string>()
+
+/** Temporary files of processes that were killed before their rename; looked for once a folder and process. */
+function clearLeftovers(folder: string): void {
+  if (clearedFolders.has(folder)) return
+  clearedFolders.add(folder)
+  try {
+    for (const name of readdirSync(folder)) {
+      const pid = temporaryNames.exec(name)?.[1]
+      if (pid === undefined || isAlive(Number(pid))) continue
+      const path = join(folder, name)
+      if (Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > leftoverAgeMs)
+        rmSync(path, { force: true })
+    }
+  } catch {
+    // A folder that cannot be listed is told by the write that follows.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH'
   }
 }
 

@@ -211,6 +211,20 @@ describe('replace', () => {
     })
   })
 
+  it('clears what a killed process left beside its file, and nothing else', async () => {
+    const folder = temporaryFolder()
+    const gone = spawnSync(process.execPath, ['-e', '']).pid
+    const left = `.a.md.${gone}.0123456789ab.tmp`
+    const kept = [`.b.md.${process.pid}.0123456789ab.tmp`, `.young.md.${gone}.0123456789ab.tmp`, '.a.md.tmp', `a.${gone}.tmp`]
+    for (const name of [left, ...kept]) {
+      writeFileSync(join(folder, name), 'half')
+      const old = Date.now() / 1000 - 3600
+      if (!name.startsWith('.young')) utimesSync(join(folder, name), old, old)
+    }
+    await files.replace(join(folder, 'a.md'), bytes('whole'))
+    expect(readdirSync(folder).sort()).toEqual(['a.md', ...kept].sort())
+  })
+
   it('leaves the whole old or the whole new file behind a kill at any moment', async () => {
     const folder = temporaryFolder()
     const path = join(folder, 'a')
