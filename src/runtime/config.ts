@@ -151,7 +151,8 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
     values: () =>
       sectionNames.flatMap(name => {
         const good = now().get(name)?.good
-        return good === undefined ? [] : [...good.values.values()].map(value => ({ ...value, key: `${name}.${value.key}` }))
+        if (good === undefined) return []
+        return [...good.values.values()].map(value => ({ ...shownValue(value, configSchema[name]), key: `${name}.${value.key}` }))
       }),
     refresh() {
       const before = sections
@@ -279,6 +280,12 @@ function resolveKey(
         note(project, "only the person's own configuration may set it")
       return person === undefined ? (key.default === null ? undefined : otherwise) : value(person)
   }
+}
+
+/** A default that is worked out where it is used stands for something that people can read. */
+function shownValue(value: ConfigValue, keys: readonly ConfigKey[] = []): ConfigValue {
+  const shown = value.from === 'default' ? keys.find(({ path }) => path === value.key)?.shown : undefined
+  return shown === undefined ? value : { ...value, value: shown }
 }
 
 function whereOf(setting: Setting): ValueFrom {

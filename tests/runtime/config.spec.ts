@@ -66,6 +66,7 @@ describe('a project without configuration', () => {
     })
     expect(config.values().filter(({ key }) => key.startsWith('keel.'))).toHaveLength(20)
     expect(config.values().every(({ from }) => from === 'default')).toBe(true)
+    expect(config.values().filter(({ value }) => value === null)).toEqual([])
     expect(config.check('keel')).toEqual([])
     expect(config.faults()).toEqual([])
   })
