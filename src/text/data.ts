@@ -73,6 +73,11 @@ export function oneLine(text: string, max: number): string {
 /** Controls, line and paragraph separators, direction overrides, zero-width signs, the BOM. */
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
+/** Signs that turn the direction of what follows become U+FFFD: a name must look like what it is. */
+export function withoutDirectionSigns(text: string): string {
+  return text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+}
+
 function escaped(sign: string): string {
   if (sign === '\n') return '\\n'
   if (sign === '\r') return '\\r'

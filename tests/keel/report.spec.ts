@@ -223,6 +223,15 @@ describe('a graph', () => {
     )
   })
 
+  it('never turns the direction of a name, in any form', async () => {
+    const pairs = [['a\u202egnp.md', 'b\u2067.md']] as const
+    const output = await graph(pairs)
+    for (const text of [mermaidGraph(output), dotGraph(output), htmlGraph(output), junitReport(await answer(pairs))]) {
+      expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+      expect(text).toContain('a\ufffdgnp.md')
+    }
+  })
+
   it('as a page has a script that parses', async () => {
     const script = /<script>([\s\S]*)<\/script>/.exec(htmlGraph(await graph([['a.md', 'b.md']])))![1]!
     expect(() => new Function(script)).not.toThrow()

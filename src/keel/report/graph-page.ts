@@ -4,6 +4,7 @@
  * data lies in it as JSON in which `<` cannot occur, and the script writes text nodes only, so that a file's
  * name can never become markup.
  */
+import { withoutDirectionSigns } from '../../text/data.ts'
 import type { GraphOutput } from '../verbs/graph.ts'
 
 const style = `
@@ -86,7 +87,7 @@ show()
 `
 
 export function graphPage({ nodes, edges, cycles }: GraphOutput): string {
-  const data = JSON.stringify({ nodes, edges, cycles }).replace(/[<>&\u2028\u2029]/g, sign => {
+  const data = withoutDirectionSigns(JSON.stringify({ nodes, edges, cycles })).replace(/[<>&\u2028\u2029]/g, sign => {
     return `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
   return `<!doctype html>

@@ -1,4 +1,5 @@
 /** A graph as Mermaid, DOT, or one HTML file that loads nothing. Every name is escaped for its form. Pure. */
+import { withoutDirectionSigns } from '../../text/data.ts'
 import type { GraphOutput } from '../verbs/graph.ts'
 import { graphPage } from './graph-page.ts'
 
@@ -58,7 +59,7 @@ function dotId(text: string): string {
 }
 
 function oneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]/g, '\ufffd')
+  return withoutDirectionSigns(text).replace(/[\u0000-\u001f\u007f\u2028\u2029]/g, '\ufffd')
 }
 
 export function htmlGraph(output: GraphOutput): string {

@@ -1,4 +1,5 @@
 /** The answer of `check` as JUnit XML: a suite per document, a case per edge. Pure. */
+import { withoutDirectionSigns } from '../../text/data.ts'
 import { sourceName } from '../naming.ts'
 import type { Edge, LocatedProblem } from '../types.ts'
 import type { CheckOutput } from '../verbs/check.ts'
@@ -60,7 +61,10 @@ function problemCase(problem: LocatedProblem): string {
 
 /** What XML 1.0 cannot hold becomes U+FFFD. */
 function allowed(value: string): string {
-  return value.toWellFormed().replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
+  return withoutDirectionSigns(value.toWellFormed()).replace(
+    /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,
+    '\ufffd',
+  )
 }
 
 function text(value: string): string {
