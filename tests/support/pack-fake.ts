@@ -128,7 +128,15 @@ export function fakePack(config: Partial<PackConfig> = {}): FakePack {
         legacy: false,
       })),
     }),
-    diff: async (stream: string) => ({ stream, from: 0, to: 1, added: [{ id: 'c01', section: 'next', text: 'go on' }], removed: [], changed: [], scalars: [] }),
+    diff: async (stream: string) => ({
+      stream,
+      from: 0,
+      to: 1,
+      added: [{ id: 'c01', section: 'next', text: 'go on' }],
+      removed: [],
+      changed: [],
+      scalars: [],
+    }),
     streamOfTitle: (title: string) => (/^[\w-]+$/.test(title) ? title : `s-${title.length}`),
     checkStream(name: string, own?: 'own') {
       if (name === 'inbox' && own !== 'own') throw new OutriggerError('PACK_RESERVED_STREAM', 'the name "inbox" is taken')

@@ -5,7 +5,7 @@ import type { Door } from '../../src/runtime/outrigger.ts'
 import { createVirtualTime } from '../../src/runtime/virtual-time.ts'
 import type { Action, ActionKind, ActionOf } from '../../src/session/actions.ts'
 import type { EventKind } from '../../src/session/events.ts'
-import { allDoor, event, type FakeEngine, runtimeOf, type Runtime } from './engines.ts'
+import { allDoor, event, type FakeEngine, type Runtime, runtimeOf } from './engines.ts'
 import { memoryStore } from './memory-store.ts'
 import { type FakePack, fakePack } from './pack-fake.ts'
 
@@ -49,7 +49,8 @@ export function packWorld({ config, without = [], beside = [], engine: options, 
     await runtime.outrigger.idle()
     return actions
   }
-  const asked = (kind: ActionKind): readonly Action[] => runtime.asked.map(one => one.action).filter(action => action.kind === kind)
+  const asked = (kind: ActionKind): readonly Action[] =>
+    runtime.asked.map(one => one.action).filter(action => action.kind === kind)
   return {
     ...runtime,
     store,
