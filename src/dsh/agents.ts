@@ -25,6 +25,8 @@ export interface TrackedAgent {
   /** Messages for the next request. */
   pending: UserMessage[]
   started: boolean
+  /** The session from which this one was opened by us. */
+  previous?: string
   /** Settles when the start of its session was answered: the first request waits for what is behind. */
   starting: Promise<unknown>
   /** What was last told about work beside the agent. */

@@ -9,7 +9,7 @@ import type {} from '@deepseek-ai/dsh-commands'
 import { registerDoctorCommand } from './commands.ts'
 import { listen } from './listeners.ts'
 import { opener } from './open.ts'
-import { createDisplay } from './web/display.ts'
+import { createDisplay, displayService } from './web/display.ts'
 import { serveDisplay } from './web/route.ts'
 
 export const name = 'outrigger'
@@ -17,6 +17,7 @@ export const inject: string[] = ['agents', 'sessions', 'tools', 'commands']
 
 export function apply(ctx: Context): void {
   const display = createDisplay()
+  ctx.provide(displayService as never, display as never)
   listen(ctx, opener, display)
   serveDisplay(ctx, display)
   registerDoctorCommand(ctx)

@@ -25,6 +25,11 @@ export function contextMessage(action: ActionOf<'add-context'>): UserMessage {
   return notice(action.engine, action.text, action.summary)
 }
 
+/** A turn of ours, which nobody typed. */
+export function submission(action: ActionOf<'submit'>): UserMessage {
+  return notice(action.engine, action.text, action.text.split('\n', 1)[0] ?? '')
+}
+
 /** A hint of the REPL; the host's log keeps it by its name. */
 export function tipMessage(tip: Tip): UserMessage {
   return createUserMessage({

@@ -90,7 +90,6 @@ async function tellTurnEnd(
   turn: number,
   reason: EventOf<'turn-ended'>['reason'],
 ): Promise<void> {
-  if (at.helper !== undefined) return
   // The next turn empties the list.
   const answers = at.turn === turn ? at.answers : []
   const earlier = answers.slice(0, -1)

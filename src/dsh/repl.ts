@@ -15,6 +15,7 @@ import { hostOf } from './host.ts'
 import { tipMessage } from './messages.ts'
 import { canonicalStream } from './repl/canonical-stream.ts'
 import { editToolOf } from './repl/edit-tool.ts'
+import { chipOf, isWatched, serveNames, showChip } from './repl/page.ts'
 import { createPresentation, offered, sectionName } from './repl/presentation.ts'
 import { seamOf } from './repl/seam.ts'
 import { createReplService, type DshRepl } from './repl/service.ts'
@@ -33,12 +34,21 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
     settings,
     warn,
     isServed: agent => presentation.isServed(agent),
+    show: (agent, state) => {
+      if (!isWatched(ctx)) return
+      state()
+        .then(known => showChip(ctx, agent.id, known === undefined ? null : chipOf(known)))
+        .catch(() => undefined)
+    },
+    showDegraded: (agent, degraded) => showChip(ctx, agent.id, { names: 0, mode: 'durable', degraded }),
     describe: agent => describe(ctx, agent),
   })
   const edit = editToolOf(ctx, repl)
   const presentation = createPresentation(ctx, () => edit, repl.degraded)
   ctx.provide('outriggerRepl', repl)
   ctx.effect(() => () => repl.close())
+
+  serveNames(ctx, repl.look)
 
   ctx.on('tools/execute', (exec, next) => repl.during(exec, next))
 

@@ -12,7 +12,8 @@ import { type TrackedAgent, trackAgent } from './agents.ts'
 import type { Doors } from './carries.ts'
 import type { Guard } from './guard.ts'
 import type { DoorHost } from './host.ts'
-import { contextMessage } from './messages.ts'
+import { createFreshStarts, createModelAsks } from './asked.ts'
+import { contextMessage, submission } from './messages.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { type Origin, startSource } from './translate.ts'
 import { createWatches } from './watches.ts'
@@ -82,8 +83,16 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       throw error
     })
     for (const fault of live.faults) guard.tellOnce(`${live.project.root} ${fault}`, fault)
-    if (isFirst) at.starting = handle(live, startOf(live, at, source))
+    if (isFirst) at.starting = begin(live, at, source)
     return live
+  }
+
+  const begin = async (live: LiveProject, at: TrackedAgent, source: SessionStartSource): Promise<void> => {
+    const previous = fresh.previousOf(at.agent.id)
+    if (previous !== undefined) at.previous = previous
+    const messages = await handle(live, startOf(live, at, source), previous === undefined ? doors.outer : doors.fresh)
+    // In the inbox it is there for the first request, and after a restart of the host.
+    for (const message of messages) at.agent.inject(message)
   }
 
   const startOf = (live: LiveProject, at: TrackedAgent, source: SessionStartSource): EventOf<'session-started'> => {
@@ -92,7 +101,9 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     return {
       ...originOf(live, at),
       kind: 'session-started',
-      source: startSource(source, at.agent.session.header),
+      ...(at.previous === undefined
+        ? { source: startSource(source, at.agent.session.header) }
+        : { source: 'clear', previous: at.previous }),
       cwd: at.cwd,
       root: live.project.root,
       ...(model !== undefined && { model }),
@@ -122,12 +133,18 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     }),
   )
 
+  const asks = createModelAsks({ host, guard, find, handle: (live, event) => handle(live, event) })
+  const fresh = createFreshStarts({ host, guard, find, display })
+
   const carry = (live: LiveProject, session: string, actions: readonly Action[]): readonly UserMessage[] => {
     for (const action of actions) {
       if (action.kind === 'watch') watches.set(live, session, action.paths)
       if (action.kind === 'status') display.status(session, action.text)
-      if (action.kind !== 'notify') continue
-      for (const id of display.notify(session, action)) void live.outrigger.failed(id, noPage)
+      if (action.kind === 'notify') for (const id of display.notify(session, action)) void live.outrigger.failed(id, noPage)
+      if (action.kind === 'ask-model') asks.ask(live, session, action)
+      if (action.kind === 'cancel-model') asks.cancel(action.ask)
+      if (action.kind === 'start-fresh') fresh.start(live, session, action)
+      if (action.kind === 'submit') find(session)?.followup(submission(action))
     }
     return actions.filter((action): action is ActionOf<'add-context'> => action.kind === 'add-context').map(contextMessage)
   }
@@ -165,6 +182,9 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       agents.delete(agent.id)
       watches.end(agent.id)
     },
-    close: () => watches.endAll(),
+    close: () => {
+      asks.endAll()
+      watches.endAll()
+    },
   }
 }

@@ -1,6 +1,6 @@
-/** keel's card on the settings page. A person's changes wait for Save, as in the host's own cards; what the host refuses stays a draft. */
+/** An engine's card on the settings page. A person's changes wait for Save, as in the host's own cards; what the host refuses stays a draft. */
 import type { Json } from '../../ports/json.ts'
-import { type Field, fields, valueAt, writesOf } from './fields.ts'
+import { type Field, valueAt, writesOf } from './fields.ts'
 import type { Component, React, SettingsScope, SettingsSnapshot } from './page.ts'
 
 type Drafts = ReadonlyMap<string, Json | undefined>
@@ -8,7 +8,18 @@ type Drafts = ReadonlyMap<string, Json | undefined>
 /** The option of a key that this page does not set. */
 const unset = ''
 
-export function createCard(react: React, scope: SettingsScope): Component<object> {
+export interface CardSpec {
+  /** `keel` */
+  readonly engine: string
+  /** One line below the name. */
+  readonly about: string
+  readonly fields: readonly Field[]
+  /** Below the header, when values can be changed. */
+  readonly note: string
+}
+
+export function createCard(react: React, scope: SettingsScope, spec: CardSpec): Component<object> {
+  const { engine, fields } = spec
   const { createElement, useState, useSyncExternalStore } = react
   const subscribe = (changed: () => void) => scope.subscribe(changed)
   const get = () => scope.getSnapshot()
@@ -32,8 +43,14 @@ export function createCard(react: React, scope: SettingsScope): Component<object
     const isBusy = state === 'saving'
     const hasDrafts = drafts.size > 0
 
+    const isRefused = (field: Field): boolean => {
+      const draft = drafts.get(field.path)
+      return draft !== undefined && !field.isFine(draft)
+    }
+    const canSave = hasDrafts && !isBusy && isWritable && !fields.some(isRefused)
+
     const edit = (field: Field, text: string): void => {
-      const value = field.choices.find(choice => choice.text === text)?.value
+      const value = typedValue(field, text)
       setState('idle')
       setDrafts(before => {
         const next = new Map(before)
@@ -58,22 +75,22 @@ export function createCard(react: React, scope: SettingsScope): Component<object
         type: 'button',
         className: 'outrigger-card-header',
         'aria-expanded': isOpen,
-        'aria-label': `${isOpen ? 'Collapse' : 'Expand'}: Outrigger keel`,
+        'aria-label': `${isOpen ? 'Collapse' : 'Expand'}: Outrigger ${engine}`,
         onClick: () => setOpen(!isOpen),
       },
       createElement(
         'span',
         { className: 'outrigger-card-head' },
-        createElement('span', { className: 'outrigger-card-name' }, 'Outrigger: keel'),
-        createElement('span', { className: 'outrigger-card-about' }, 'Documents that know when their sources moved'),
+        createElement('span', { className: 'outrigger-card-name' }, `Outrigger: ${engine}`),
+        createElement('span', { className: 'outrigger-card-about' }, spec.about),
       ),
       hasDrafts ? createElement('span', { className: 'outrigger-badge' }, 'Unsaved') : null,
       createElement('span', { className: 'outrigger-chevron', 'aria-hidden': true }),
     )
-    if (!isOpen) return createElement('li', { className: 'outrigger-card', 'data-outrigger-card': '' }, header)
+    if (!isOpen) return createElement('li', { className: 'outrigger-card', 'data-outrigger-card': engine }, header)
 
     const row = (field: Field) => {
-      const id = `outrigger-keel-${field.path.replace('.', '-')}`
+      const id = `outrigger-${engine}-${field.path.replace('.', '-')}`
       return createElement(
         'div',
         { className: 'outrigger-field', key: field.path },
@@ -81,31 +98,44 @@ export function createCard(react: React, scope: SettingsScope): Component<object
           'div',
           { className: 'outrigger-field-text' },
           createElement('label', { htmlFor: id, className: 'outrigger-label' }, field.label),
-          createElement('p', { className: 'outrigger-hint' }, `${field.about} (keel.${field.path})`),
+          createElement('p', { className: 'outrigger-hint' }, `${field.about} (${engine}.${field.path})`),
         ),
-        createElement(
-          'select',
-          {
-            id,
-            className: 'outrigger-select',
-            disabled: !isWritable || isBusy,
-            value: textOf(field, drafts.has(field.path) ? drafts.get(field.path) : valueAt(snapshot.user, field.path)),
-            onChange: (event: { readonly target: { readonly value: string } }) => edit(field, event.target.value),
-          },
-          createElement('option', { value: unset }, unsetText(field, snapshot)),
-          ...field.choices.map(({ text }) => createElement('option', { key: text, value: text }, text)),
-        ),
+        field.choices.length > 0
+          ? createElement(
+              'select',
+              controlOf(field, id),
+              createElement('option', { value: unset }, unsetText(field, snapshot)),
+              ...field.choices.map(({ text }) => createElement('option', { key: text, value: text }, text)),
+            )
+          : createElement('input', {
+              ...controlOf(field, id),
+              inputMode: 'numeric',
+              placeholder: unsetText(field, snapshot),
+              'aria-invalid': isRefused(field),
+              title: field.allowed,
+            }),
       )
+    }
+
+    const controlOf = (field: Field, id: string): object => {
+      const has = drafts.has(field.path)
+      return {
+        id,
+        className: `outrigger-select${isRefused(field) ? ' outrigger-invalid' : ''}`,
+        disabled: !isWritable || isBusy,
+        value: textOf(field, has ? drafts.get(field.path) : valueAt(snapshot.user, field.path)),
+        onChange: (event: { readonly target: { readonly value: string } }) => edit(field, event.target.value),
+      }
     }
 
     return createElement(
       'li',
-      { className: 'outrigger-card outrigger-card-open', 'data-outrigger-card': '' },
+      { className: 'outrigger-card outrigger-card-open', 'data-outrigger-card': engine },
       header,
       createElement(
         'div',
         { className: 'outrigger-card-body' },
-        createElement('p', { className: 'outrigger-note' }, isWritable ? nearer : readOnly),
+        createElement('p', { className: 'outrigger-note' }, isWritable ? spec.note : readOnly),
         ...fields.map(row),
         createElement(
           'div',
@@ -115,19 +145,28 @@ export function createCard(react: React, scope: SettingsScope): Component<object
             setDrafts(new Map())
             setState('idle')
           }),
-          button('save', isBusy ? 'Saving…' : 'Save', !hasDrafts || isBusy || !isWritable, () => void onSave()),
+          button('save', isBusy ? 'Saving…' : 'Save', !canSave, () => void onSave()),
         ),
       ),
     )
   }
 }
 
-const nearer =
-  'What is set here is nearer than the files of a project and counts for every project from the next turn on. Other keys: the section outrigger-keel of settings.yaml.'
 const readOnly = 'These values can be changed in a browser on the machine of the host only, where its settings can be written.'
 const refused = 'The host did not take what is still marked as unsaved.'
 
-const textOf = (field: Field, value: unknown): string => field.choices.find(choice => choice.value === value)?.text ?? unset
+function textOf({ choices }: Field, value: unknown): string {
+  if (choices.length > 0) return choices.find(choice => choice.value === value)?.text ?? unset
+  return typeof value === 'number' || typeof value === 'string' ? String(value) : unset
+}
+
+/** What is no number stays a text, which no field takes. */
+function typedValue({ choices }: Field, text: string): Json | undefined {
+  if (choices.length > 0) return choices.find(choice => choice.text === text)?.value
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : text
+}
 
 /** What counts for a key that the person does not set here. */
 function unsetText(field: Field, { value, user }: SettingsSnapshot): string {

@@ -1,6 +1,7 @@
-/** The keys of keel that a person changes on the settings page: what they do, what they may be, and how they are stored. */
+/** Keys that a person changes on the settings page: what they do, what they may be, and how they are stored. */
 import type { Json } from '../../ports/json.ts'
 import { keelKeys } from '../../runtime/config-keel.ts'
+import type { ConfigKey } from '../../runtime/config-keys.ts'
 
 export interface Field {
   /** Dotted, one or two words. */
@@ -8,8 +9,12 @@ export interface Field {
   readonly label: string
   /** What the key does and what counts when nobody sets it. */
   readonly about: string
-  /** What it may be. */
+  /** What it may be; empty for a number. */
   readonly choices: readonly { readonly text: string; readonly value: Json }[]
+  /** What is allowed, in words. */
+  readonly allowed: string
+  /** Whether the host would take this value. */
+  isFine(value: Json): boolean
 }
 
 const labels: Readonly<Record<string, string>> = {
@@ -22,19 +27,37 @@ const labels: Readonly<Record<string, string>> = {
   statusFile: 'Status file',
 }
 
-export const fields: readonly Field[] = Object.entries(labels).flatMap(([path, label]) => {
-  const key = keelKeys.find(each => each.path === path)
-  if (key === undefined) return []
-  const isToggle = typeof key.default === 'boolean'
-  const choices = isToggle
-    ? [
-        { text: 'true', value: true },
-        { text: 'false', value: false },
-      ]
-    : key.allowed.split(' or ').map(word => ({ text: word, value: word }))
-  const standard = choices.find(choice => choice.value === key.default)?.text
-  return [{ path, label, about: `${key.about} Default: ${standard}.`, choices }]
-})
+export const fields: readonly Field[] = fieldsOf(keelKeys, labels)
+
+/**
+ * @param labels - by path, in the order of the card; a path that is no key is left out.
+ * @param notes - a further sentence of some.
+ */
+export function fieldsOf(
+  keys: readonly ConfigKey[],
+  labels: Readonly<Record<string, string>>,
+  notes: Readonly<Record<string, string>> = {},
+): readonly Field[] {
+  return Object.entries(labels).flatMap(([path, label]) => {
+    const key = keys.find(each => each.path === path)
+    if (key === undefined) return []
+    const choices = choicesOf(key)
+    const standard = typeof key.default === 'number' ? key.default.toLocaleString('en-US') : String(key.default)
+    const note = notes[path] === undefined ? '' : ` ${notes[path]}`
+    const isFine = (value: Json): boolean => key.check(value) === undefined
+    return [{ path, label, about: `${key.about} Default: ${standard}.${note}`, choices, allowed: key.allowed, isFine }]
+  })
+}
+
+function choicesOf(key: ConfigKey): Field['choices'] {
+  if (typeof key.default === 'number') return []
+  if (typeof key.default === 'boolean')
+    return [
+      { text: 'true', value: true },
+      { text: 'false', value: false },
+    ]
+  return key.allowed.split(' or ').map(word => ({ text: word, value: word }))
+}
 
 /** The value at a dotted path; `undefined` when there is none. */
 export function valueAt(section: unknown, path: string): unknown {

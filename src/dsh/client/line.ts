@@ -1,26 +1,35 @@
 /** The line above the composer: a notice for some seconds on the left, the session's status on the right. */
-import type { Notice } from '../web/shown.ts'
+import type { Notice, Shown } from '../web/shown.ts'
 import { follow, type Surroundings } from './follow.ts'
 import type { Component, React } from './page.ts'
+import type { PartProps } from './repl-chip.ts'
 
 const maxWaiting = 5
 
 /** The line takes no height, so that what comes and goes in it moves nothing. */
-export function createLine(react: React, around: Surroundings): Component<{ readonly sessionId: string }> {
+/** @param parts - places of their own for what other rows show, by the name of the part; on the right of the status. */
+export function createLine(
+  react: React,
+  around: Surroundings,
+  parts: Readonly<Record<string, Component<PartProps>>> = {},
+): Component<{ readonly sessionId: string }> {
   const { createElement, useEffect, useState } = react
 
   return ({ sessionId }) => {
     const [status, setStatus] = useState<string | null>(null)
     const [notices, setNotices] = useState<readonly Notice[]>([])
+    const [values, setValues] = useState<Shown['parts']>(undefined)
     const [notice] = notices
 
     useEffect(() => {
       setStatus(null)
       setNotices([])
+      setValues(undefined)
       return follow(
         sessionId,
         shown => {
           setStatus(shown?.status ?? null)
+          setValues(shown?.parts)
           if (shown !== undefined && shown.notices.length > 0)
             setNotices(before => [...before, ...shown.notices].slice(-maxWaiting))
         },
@@ -51,6 +60,9 @@ export function createLine(react: React, around: Surroundings): Component<{ read
             : chip(notice.level, notice.text, { key: notice.text, 'data-outrigger-notice': notice.level }),
         ),
         status === null ? null : chip('status', status, { 'data-outrigger-status': '' }),
+        ...Object.entries(parts).map(([name, part]) =>
+          createElement(part as Component<never>, { key: name, sessionId, value: values?.[name] }),
+        ),
       ),
     )
   }

@@ -2,11 +2,15 @@
  * The browser half: one script that the host's module loader runs. React and the page's services are the page's own;
  * nothing of the host is imported.
  */
+import { replPart, replSettingsName } from '../web/repl-shown.ts'
 import { settingsName } from '../web/shown.ts'
-import { createCard } from './card.ts'
+import { type CardSpec, createCard } from './card.ts'
+import { fields } from './fields.ts'
 import type { Surroundings } from './follow.ts'
 import { createLine } from './line.ts'
 import type { PageContext, PageDocument, PageWindow, React } from './page.ts'
+import { createReplChip } from './repl-chip.ts'
+import { replFields } from './repl-fields.ts'
 import { styles } from './styles.ts'
 
 declare const window: PageWindow
@@ -22,6 +26,25 @@ const around: Surroundings = {
   wait: ms => new Promise(resolve => setTimeout(resolve, ms)),
 }
 
+const nearer = (namespace: string, when: string): string =>
+  `What is set here is nearer than the files of a project and counts for every project from the next ${when} on. Other keys: the section ${namespace} of settings.yaml.`
+
+const cards: readonly (readonly [namespace: string, spec: CardSpec])[] = [
+  [
+    settingsName,
+    { engine: 'keel', about: 'Documents that know when their sources moved', fields, note: nearer(settingsName, 'turn') },
+  ],
+  [
+    replSettingsName,
+    {
+      engine: 'repl',
+      about: 'Programs whose names stay from cell to cell',
+      fields: replFields,
+      note: nearer(replSettingsName, 'cell'),
+    },
+  ],
+]
+
 function apply(ctx: PageContext, react: React): void {
   ctx.effect(() => {
     const style = document.createElement('style')
@@ -30,17 +53,19 @@ function apply(ctx: PageContext, react: React): void {
     return () => style.remove()
   })
 
-  const line = createLine(react, around)
+  const line = createLine(react, around, { [replPart]: createReplChip(react, around) })
   ctx.slots.inject('conversation.input.dock', () =>
     // Above the cards of the host, which stand at 0, 10 and 20.
     ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger', order: -10, inject: () => ({}) }, line),
   )
 
   ctx.inject(['settingsScope'], scope => {
-    const card = createCard(react, scope.settingsScope.bind({ namespace: settingsName, decode: section => section }))
-    scope.slots.inject('settings.plugin.item', () =>
-      scope.slots.register({ name: 'settings.plugin.item', key: settingsName, inject: () => ({}) }, card),
-    )
+    for (const [namespace, spec] of cards) {
+      const card = createCard(react, scope.settingsScope.bind({ namespace, decode: section => section }), spec)
+      scope.slots.inject('settings.plugin.item', () =>
+        scope.slots.register({ name: 'settings.plugin.item', key: namespace, inject: () => ({}) }, card),
+      )
+    }
   })
 }
 

@@ -16,6 +16,21 @@ export const styles = `
 @keyframes outrigger-in { from { opacity: 0 } }
 @media (prefers-reduced-motion: reduce) { .outrigger-chip { animation: none } }
 
+.outrigger-repl { position: relative; flex: 0 1 auto; min-width: 0; display: flex; pointer-events: auto; }
+.outrigger-repl-chip { appearance: none; flex: 0 0 auto; border: 0; font: inherit; font-size: 12px; line-height: 20px; cursor: pointer; }
+.outrigger-repl-chip:hover { color: var(--dsw-alias-label-primary, inherit); }
+.outrigger-repl-chip:focus-visible { outline: 2px solid var(--dsw-alias-brand-primary, Highlight); outline-offset: 1px; }
+.outrigger-repl-panel { position: absolute; right: 0; bottom: 28px; box-sizing: border-box; width: min(560px, 80vw); max-height: 45vh; overflow: auto; padding: 4px 14px 12px;
+  border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); color: var(--dsw-alias-label-primary, inherit);
+  box-shadow: 0 6px 24px rgb(0 0 0 / .16); z-index: 20; }
+.outrigger-repl-names { width: 100%; margin-top: 8px; border-collapse: collapse; table-layout: fixed; font-size: 12px; line-height: 1.6; }
+.outrigger-repl-names th { width: 26%; padding: 2px 8px 2px 0; text-align: left; font-weight: 500; font-family: var(--dsw-font-mono, ui-monospace, monospace); }
+.outrigger-repl-names td { padding: 2px 8px 2px 0; }
+.outrigger-repl-names td:last-child { width: 30%; padding-right: 0; color: var(--dsw-alias-label-tertiary, inherit); }
+.outrigger-repl-names th, .outrigger-repl-names td { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.outrigger-repl-preview { font-family: var(--dsw-font-mono, ui-monospace, monospace); color: var(--dsw-alias-label-secondary, inherit); }
+.outrigger-repl-names td.outrigger-repl-lost { color: var(--dsw-alias-state-warn-label, inherit); }
+
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }
 .outrigger-card-open { background: var(--dsw-alias-bg-layer-2, Canvas); }
@@ -38,6 +53,8 @@ export const styles = `
 .outrigger-hint { margin: 2px 0 0; font-size: 12px; line-height: 1.5; color: var(--dsw-alias-label-tertiary, inherit); }
 .outrigger-select { flex: none; width: 168px; height: 34px; padding: 0 8px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 8px; font: inherit;
   font-size: 13px; color: var(--dsw-alias-label-primary, inherit); background: var(--dsw-alias-bg-layer-3, Canvas); }
+.outrigger-invalid { border-color: var(--dsw-alias-state-error-primary, currentColor); }
+input.outrigger-select { box-sizing: border-box; }
 .outrigger-select:disabled { color: var(--dsw-alias-label-tertiary, GrayText); }
 .outrigger-footer { display: flex; align-items: center; justify-content: flex-end; gap: 8px; padding: 12px 0 4px; border-top: 1px solid var(--dsw-alias-border-l2, GrayText); }
 .outrigger-refused { flex: 1; min-width: 0; margin: 0; font-size: 12px; line-height: 1.5; color: var(--dsw-alias-state-error-primary, inherit); }

@@ -15,7 +15,16 @@ import { openProject } from '../../node/open.ts'
 import { isSessionName, openRepl } from '../../node/repl.ts'
 import type { Json } from '../../ports/json.ts'
 import type { Tip } from '../../repl/tips.ts'
-import type { ReplConfig, ReplSession, RunOptions, RunResult, ToolCall, ToolDeclaration, ToolOutcome } from '../../repl/types.ts'
+import type {
+  ReplConfig,
+  ReplSession,
+  RunOptions,
+  RunResult,
+  SessionState,
+  ToolCall,
+  ToolDeclaration,
+  ToolOutcome,
+} from '../../repl/types.ts'
 import { replConfig } from '../../runtime/config-repl.ts'
 import { findRoot } from '../../runtime/places.ts'
 import type { Project } from '../../runtime/project.ts'
@@ -47,6 +56,8 @@ export interface DshRepl {
   found(agent: Agent, seam: Seam): Promise<void>
   /** Something that an agent is not offered, in words. */
   degraded(agent: Agent, why: string): void
+  /** What is known of a session's names within a quarter of a second; `undefined`: no cell ran in it here. */
+  look(session: string): Promise<SessionState | undefined>
   /** The hint that a call has earned, once. */
   takeTip(callId: string): Tip | undefined
   /** The execution with this call id will run the outcome of an edit. The answer takes the note away. */
@@ -66,6 +77,10 @@ export interface ServiceOptions {
   describe(agent: Agent): ReadonlyMap<string, ToolDeclaration>
   /** One line for people. */
   warn(text: string): void
+  /** The agent's names may be others now; asked for when somebody watches. */
+  show(agent: Agent, state: () => Promise<SessionState | undefined>): void
+  /** Programs of the agent's session run without the REPL, and why. */
+  showDegraded(agent: Agent, why: string): void
 }
 
 interface Opened {
@@ -77,9 +92,13 @@ interface Opened {
   seam: Seam | undefined
 }
 
+const lookMs = 250
+
 export function createReplService(options: ServiceOptions): DshRepl {
   const current = new AsyncLocalStorage<ToolDispatchExecution>()
   const projects = new Map<string, Promise<Opened>>()
+  const live = new Map<string, ReplSession>()
+  const states = new Map<string, SessionState>()
   const tips = new Map<string, Tip>()
   const edits = new Map<string, { readonly edit: CellEdit; ran(result: RunResult): void }>()
   const guard = createGuard(options.warn)
@@ -106,7 +125,25 @@ export function createReplService(options: ServiceOptions): DshRepl {
   const session = async (agent: Agent): Promise<ReplSession> => {
     const { project, sessions } = await opened(agent)
     const name = sessionName(agent.session.id)
-    return sessions.get(name, () => openRepl(project, { session: name, cwd: cwdOf(agent), override: options.settings() }))
+    const cells = await sessions.get(name, () =>
+      openRepl(project, { session: name, cwd: cwdOf(agent), override: options.settings() }),
+    )
+    live.set(agent.id, cells)
+    return cells
+  }
+
+  /** A worker that computes does not answer: then what was known before stands. */
+  const look = async (id: string): Promise<SessionState | undefined> => {
+    const cells = live.get(id)
+    if (cells === undefined) return undefined
+    const asked = cells.state().then(state => {
+      states.set(id, state)
+      return state
+    })
+    asked.catch(() => undefined)
+    const known = states.get(id)
+    if (known === undefined) return asked
+    return Promise.race([asked, new Promise<SessionState>(resolve => setTimeout(() => resolve(known), lookMs).unref())])
   }
 
   const isOn = (agent: Agent): Promise<boolean> =>
@@ -134,6 +171,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
         ...(edited !== undefined && { origin: 'edit' as const, edit: edited.edit }),
       })
       edited?.ran(result)
+      options.show(agent, () => look(agent.id))
       // A hint is a context of its own, which the host's log keeps by its name.
       const { tip, ...told } = result
       if (tip !== undefined) tips.set(exec.callId, tip)
@@ -176,6 +214,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
         const own = await opened(agent)
         if (own.seam?.seam === seam.seam) return
         own.seam = seam
+        if (seam.degraded.length > 0) options.showDegraded(agent, seam.degraded.join('; '))
         await keepSeam(own)
       }),
     degraded: (agent, why) => {
@@ -186,6 +225,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
         await keepSeam(own)
       })
     },
+    look,
     takeTip: callId => {
       const tip = tips.get(callId)
       tips.delete(callId)
@@ -201,6 +241,8 @@ export function createReplService(options: ServiceOptions): DshRepl {
       }
     },
     disposed: async agent => {
+      live.delete(agent.id)
+      states.delete(agent.id)
       const known = projects.get(findRoot(nodeFiles(), cwdOf(agent)))
       await (await known)?.sessions.close(sessionName(agent.session.id))
     },

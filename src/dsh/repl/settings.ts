@@ -4,6 +4,7 @@ import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-sett
 import z from '@deepseek-ai/schemastery'
 import type { ReplConfig } from '../../repl/types.ts'
 import { replKeys } from '../../runtime/config-repl.ts'
+import { replSettingsName } from '../web/repl-shown.ts'
 
 export interface ReplRowConfig {
   enabled?: boolean
@@ -27,8 +28,6 @@ export interface ReplRowConfig {
   canonicalizeCalls?: boolean
   cordisTools?: boolean
 }
-
-const settingsName = 'outrigger-repl'
 
 /** A list that is left out stays left out: without this the schema library fills in an empty one. */
 const absent = undefined as never
@@ -76,7 +75,7 @@ export const ReplRowConfig: z<ReplRowConfig> = z.object({
  */
 export function replSettings(ctx: Context, row: ReplRowConfig, changed: () => void): () => Partial<ReplConfig> {
   let current: () => ReplRowConfig = () => row
-  installSettingsSection(ctx, settingsNamespace(settingsName), ReplRowConfig, row, {
+  installSettingsSection(ctx, settingsNamespace(replSettingsName), ReplRowConfig, row, {
     setSource: source => {
       current = source
     },

@@ -3,6 +3,7 @@
  * puts in, the route reads. Decides nothing.
  */
 import { randomBytes } from 'node:crypto'
+import type { Json } from '../../ports/json.ts'
 import type { ActionOf } from '../../session/actions.ts'
 import type { Notice, Shown } from './shown.ts'
 
@@ -13,12 +14,17 @@ const maxNotices = 20
 /** Readers that may wait at once, over all sessions; one more lets the oldest go. */
 const maxReaders = 64
 
+/** Rows beside the core one put their parts in through this service of the host's context. */
+export const displayService = 'outriggerDisplay'
+
 export interface Display {
   /** There is a web server that pages read from. */
   readonly isOpen: boolean
   /** Pages can read from now on, until the answer is called. */
   open(): () => void
   status(session: string, text: string | null): void
+  /** A part that has a place of its own on the page; `null` takes it away. */
+  part(session: string, name: string, value: Json | null): void
   /** @returns ids of notices that no page took and that went for this one. */
   notify(session: string, notice: ActionOf<'notify'>): readonly string[]
   /** The session is over. @returns ids of notices that no page took. */
@@ -42,6 +48,7 @@ interface Entry {
   /** Of the last change. */
   at: number
   status: string | null
+  readonly parts: Map<string, Json>
   notices: KeptNotice[]
   readonly readers: Set<() => void>
 }
@@ -59,7 +66,7 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
   const entryOf = (session: string): Entry => {
     let entry = entries.get(session)
     if (entry === undefined) {
-      entry = { at: 0, status: null, notices: [], readers: new Set() }
+      entry = { at: 0, status: null, parts: new Map(), notices: [], readers: new Set() }
       entries.set(session, entry)
     }
     return entry
@@ -107,6 +114,14 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
       entry.status = text
       changed(entry)
     },
+    part: (session, name, value) => {
+      const known = entries.get(session)?.parts.get(name) ?? null
+      if (JSON.stringify(known) === JSON.stringify(value)) return
+      const entry = entryOf(session)
+      if (value === null) entry.parts.delete(name)
+      else entry.parts.set(name, value)
+      changed(entry)
+    },
     notify: (session, { id, level, text, ms = 4_000 }) => {
       const entry = entryOf(session)
       const kept = [...entry.notices, { id, level, text, ms, at: changes + 1, isTaken: false }]
@@ -121,6 +136,7 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
       const lost = untaken(entry.notices)
       entry.notices = []
       entry.status = null
+      entry.parts.clear()
       entries.delete(session)
       changed(entry)
       return lost
@@ -135,7 +151,8 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
       // Of a session that never said a thing, only what its readers wait with is kept.
       if (entry.at === 0 && entry.readers.size === 0) entries.delete(session)
       const notices = fresh.map(({ level, text, ms }) => ({ level, text, ms }))
-      return { cursor: `${epoch}.${entry.at}`, status: entry.status, notices }
+      const { status, parts } = entry
+      return { cursor: `${epoch}.${entry.at}`, status, notices, ...(parts.size > 0 && { parts: Object.fromEntries(parts) }) }
     },
   }
 }

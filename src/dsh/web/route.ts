@@ -9,7 +9,7 @@ import { webRoutePath } from './shown.ts'
 const maxChars = 200
 
 /** The host's web server, as far as it is used here; only the web profile has one. */
-interface WebServer {
+export interface WebServer {
   register(route: {
     readonly kind: 'exact'
     readonly path: string
@@ -34,23 +34,43 @@ export function serveDisplay(ctx: Context, display: Display): void {
 
 export function createHandler(display: Display): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
-    if (!isOwnPage(request.headers))
-      return send(response, 403, { error: 'NOT_OUR_PAGE', message: 'only a page of this host may read this' })
-    if (request.method !== 'GET') return send(response, 405, { error: 'GET_ONLY', message: 'use GET' }, { allow: 'GET' })
-    const { searchParams } = new URL(request.url ?? '/', 'http://host')
-    const session = searchParams.get('session') ?? ''
-    const after = searchParams.get('after') ?? undefined
-    if (session === '' || session.length > maxChars || (after?.length ?? 0) > maxChars)
-      return send(response, 400, { error: 'BAD_QUERY', message: `session is needed, at most ${maxChars} characters` })
-
+    const query = ownPageQuery(request, response)
+    if (query === undefined) return
+    const { session, after } = query
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const shown = await display.read(session, after, gone.signal)
-    if (!gone.signal.aborted) send(response, 200, shown)
+    if (!gone.signal.aborted) sendJson(response, 200, shown)
   }
 }
 
-function send(response: ServerResponse, code: number, body: object, more: Readonly<Record<string, string>> = {}): void {
+export interface PageQuery {
+  readonly session: string
+  readonly after: string | undefined
+}
+
+/** What a page of ours asks; anything else is answered here, and `undefined`. */
+export function ownPageQuery(request: IncomingMessage, response: ServerResponse): PageQuery | undefined {
+  const refuse = (code: number, error: string, message: string, more = {}): undefined => {
+    sendJson(response, code, { error, message }, more)
+    return undefined
+  }
+  if (!isOwnPage(request.headers)) return refuse(403, 'NOT_OUR_PAGE', 'only a page of this host may read this')
+  if (request.method !== 'GET') return refuse(405, 'GET_ONLY', 'use GET', { allow: 'GET' })
+  const { searchParams } = new URL(request.url ?? '/', 'http://host')
+  const session = searchParams.get('session') ?? ''
+  const after = searchParams.get('after') ?? undefined
+  if (session === '' || session.length > maxChars || (after?.length ?? 0) > maxChars)
+    return refuse(400, 'BAD_QUERY', `session is needed, at most ${maxChars} characters`)
+  return { session, after }
+}
+
+export function sendJson(
+  response: ServerResponse,
+  code: number,
+  body: object,
+  more: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(code, {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',

@@ -1,4 +1,5 @@
 /** What goes from the host's process to a page. */
+import type { Json } from '../../ports/json.ts'
 
 /** Path of the one route. A `GET` with `session`, and `after` for what comes after an answer, gives a `Shown`. */
 export const webRoutePath = '/outrigger/session'
@@ -23,4 +24,6 @@ export interface Shown {
   readonly status: string | null
   /** Those that the reader has not had. */
   readonly notices: readonly Notice[]
+  /** What else there is to show, each part whole; absent when there is none. */
+  readonly parts?: Readonly<Record<string, Json>>
 }

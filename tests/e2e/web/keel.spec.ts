@@ -134,7 +134,7 @@ describe.skipIf(noBrowser !== undefined)('the web part', () => {
   it('has a card on the settings page whose values count from the next turn on', async () => {
     const { page, model } = opened()
     await openPluginSettings(page)
-    const card = page.locator('[data-outrigger-card]')
+    const card = page.locator('[data-outrigger-card="keel"]')
     await card.getByRole('button', { name: /keel/ }).click()
     await picture('4-card')
     const hold = card.getByLabel('Hold the end of a turn')

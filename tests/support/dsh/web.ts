@@ -40,11 +40,12 @@ export async function openWeb(options: {
   readonly cwd: string
   readonly turns: ScriptedModelOptions['turns']
   readonly colorScheme?: 'light' | 'dark'
+  readonly env?: Readonly<Record<string, string>>
 }): Promise<Web> {
   const model = await startScriptedModel({ turns: options.turns })
   const server = spawn(process.execPath, [findHost(), 'web', '--no-open', '--host', '127.0.0.1', '--port', '0'], {
     cwd: options.cwd,
-    env: hostEnvironment(options.home, model.url),
+    env: hostEnvironment(options.home, model.url, options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let printed = ''
