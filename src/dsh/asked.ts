@@ -57,6 +57,12 @@ export function createModelAsks({
   }
 }
 
+/** `dsh.fresh` of pack's settings; what is no such word is the host's choice. */
+function wantedOf({ project }: LiveProject): string | undefined {
+  const { dsh } = project.config.section('pack') as { readonly dsh?: { readonly fresh?: unknown } }
+  return typeof dsh?.fresh === 'string' ? dsh.fresh : undefined
+}
+
 export interface FreshStarts {
   start(live: LiveProject, session: string, action: ActionOf<'start-fresh'>): void
   /** The session from which this one was opened. */
@@ -72,9 +78,8 @@ export function createFreshStarts({ host, guard, find, display }: Parts & { read
   const run = async (live: LiveProject, session: string, action: ActionOf<'start-fresh'>): Promise<void> => {
     const agent = find(session)
     if (agent === undefined) return live.outrigger.failed(action.id, 'host:the session is gone')
-    const { fresh } = live.project.packConfig().dsh
-    const mode = fresh ?? (display.isOpen ? 'new-session' : 'handover')
-    if (mode === 'handover') return live.outrigger.failed(action.id, handover)
+    const wanted = wantedOf(live) ?? (display.isOpen ? 'new-session' : 'handover')
+    if (wanted === 'handover') return live.outrigger.failed(action.id, handover)
     try {
       const opened = await host.openBeside(agent, id => previous.set(id, session))
       const text = `the work goes on in a new session: ${opened.session.id}`

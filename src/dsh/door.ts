@@ -9,6 +9,7 @@ import type { ToolExecution, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { capText } from '../session/caps.ts'
 import { openTurn, type TrackedAgent } from './agents.ts'
 import type { Doors } from './carries.ts'
+import type { Reply } from './commands.ts'
 import { createGuard } from './guard.ts'
 import type { DoorHost } from './host.ts'
 import { notice } from './messages.ts'
@@ -29,6 +30,8 @@ export interface DshDoor {
   stopping(agent: Agent, turn: number): Promise<void>
   /** A row of the session's log, right after it was written. Appends nothing. */
   recorded(session: Session, event: HostEvent): void
+  /** A person typed a command of an engine. */
+  command(agent: Agent, name: string, args: string): Promise<Reply>
   statusChanged(agent: Agent): void
   disposed(agent: Agent): void
   close(): void
@@ -119,6 +122,17 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     agent.steer(notice('keel', hold, hold.split('\n', 1)[0] ?? hold))
   }
 
+  const command = async (agent: Agent, name: string, args: string): Promise<Reply> => {
+    const at = track(agent)
+    const live = await open(agent)
+    await at.starting
+    const event = { ...originOf(live, at), kind: 'command-run', name, args, by: 'person' } as const
+    const actions = await live.outrigger.handle(event, doors.outer)
+    at.pending.push(...sessions.carry(live, at.session, actions))
+    const reply = actions.find(action => action.kind === 'reply')
+    return reply === undefined ? { ok: false, text: `${name}: no answer yet; see the status line` } : { ok: reply.ok, text: reply.text }
+  }
+
   const end = async (agent: Agent): Promise<void> => {
     const at = track(agent)
     sessions.end(agent)
@@ -143,6 +157,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       const agent = sessions.find(session.id)
       if (agent !== undefined) guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
     },
+    command: (agent, name, args) => command(agent, name, args),
     statusChanged: agent => guard.start(agent.id, 'a change of status', () => tellBusy(agent)),
     disposed: agent => guard.start(agent.id, 'the end of a session', () => end(agent)),
     close: sessions.close,

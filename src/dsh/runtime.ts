@@ -60,6 +60,8 @@ export interface DshRuntime {
 export interface DshService extends DshRuntime {
   /** The runtime of an agent's project, and the session that the agent counts for. */
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
+  /** A person typed a command of an engine: what it answers. */
+  command(agent: Agent, name: string, args: string): Promise<{ readonly ok: boolean; readonly text: string }>
 }
 
 /** @param door - the one of what the runtimes ask for of their own accord. */

@@ -5,6 +5,8 @@ import type { Timers } from './wakes.ts'
 const limits: Readonly<Partial<Record<EventKind, number>>> = {
   'session-started': 9_000,
   'turn-ending': 9_000,
+  // A person waits for the reply, no turn of the host does.
+  'command-run': 9_000,
   'person-spoke': 2_000,
   'turn-started': 2_000,
 }

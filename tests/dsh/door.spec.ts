@@ -232,6 +232,7 @@ describe('a helper agent', () => {
     const told = recording.events.slice(before).map(({ event }) => event)
     expect(told.filter(event => event.kind !== 'work-changed')).toMatchObject([
       { kind: 'tool-finished', session: 'main', agent: 'helper', written: ['a.md'] },
+      { kind: 'turn-ended', session: 'main', agent: 'helper', answer: 'helped' },
     ])
     expect(flat(adapter.requests[2]).at(-1)).toBe('NEWS')
     const children = told.flatMap(event => (event.kind === 'work-changed' ? [event.children] : []))
