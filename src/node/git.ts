@@ -5,7 +5,7 @@
  */
 
 import { OutriggerError } from '../errors.ts'
-import type { Commit, Git, IndexEntry, Rename } from '../ports/git.ts'
+import type { Commit, Git, GitStatus, IndexEntry, Rename, TouchedFiles } from '../ports/git.ts'
 import type { RunResult } from '../ports/process.ts'
 import { type ProgramEnvironment, runProgram } from './process.ts'
 
@@ -224,9 +224,55 @@ export function nodeGit(base: ProgramEnvironment = process.env, program = 'git')
       if (committed === undefined && (await look(root)).kind !== 'ready') return undefined
       return [...renamesOf(pending), ...(await movedByHand(root)), ...renamesOf(committed ?? [])]
     },
+    listed: root => fields(root, ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z']),
+    async touched(root, { max, from = 'HEAD', since, maxBytes, timeoutMs: limitMs }) {
+      if (!isRevision(from) || (since !== undefined && !isRevision(since))) return undefined
+      if ((await look(root)).kind !== 'ready') return undefined
+      const range = since === undefined ? [from] : [from, `^${since}`]
+      const args = [
+        'log',
+        '--no-merges',
+        '--no-renames',
+        '--name-only',
+        ...plainDiff,
+        `--max-count=${max}`,
+        `--format=${touchedForm}`,
+      ]
+      try {
+        const options = { cwd: root, timeoutMs: limitMs, maxBytes, env }
+        const { exit, stdout, timedOut } = await runProgram(program, [...hardened, ...args, ...range, '--'], options)
+        if (!timedOut && exit !== 0) return undefined
+        return { commits: touchedOf(split(stdout), timedOut), whole: !timedOut }
+      } catch {
+        return undefined
+      }
+    },
     async userName(root) {
       const name = await line(root, ['config', '--get', 'user.name'])
       return name === '' ? undefined : name
+    },
+    async status(root, limitMs) {
+      try {
+        const args = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=all', '--ignore-submodules=all', '--', '.']
+        const { exit, stdout, stderr, timedOut } = await runProgram(
+          program,
+          [...hardened, ...(await withoutFilters(root)), ...args],
+          {
+            cwd: root,
+            timeoutMs: limitMs,
+            env,
+          },
+        )
+        if (timedOut) return { kind: 'failed', why: 'git does not answer' }
+        if (exit === 0) {
+          const prefix = (await line(root, ['rev-parse', '--show-prefix'])) ?? ''
+          return statusOf(split(stdout), prefix)
+        }
+        return stderr.includes('not a git repository') ? { kind: 'none' } : { kind: 'failed', why: whyNot(stderr) }
+      } catch (error) {
+        const isMissing = error instanceof OutriggerError && error.code === 'PROCESS_NOT_FOUND'
+        return { kind: 'failed', why: isMissing ? 'git is not installed' : 'git cannot be started' }
+      }
     },
     async head(root) {
       if ((await look(root)).kind !== 'ready') return undefined
@@ -283,12 +329,57 @@ function split(bytes: Uint8Array): readonly string[] {
   return parts
 }
 
+/** Records of `status --porcelain=v2 --branch -z`; a rename is followed by its old path. */
+function statusOf(records: readonly string[], prefix: string): GitStatus {
+  let branch: string | null = null
+  let commit: string | null = null
+  const changed = new Set<string>()
+  const add = (path: string): void => {
+    changed.add(prefix !== '' && path.startsWith(prefix) ? path.slice(prefix.length) : path)
+  }
+  for (let at = 0; at < records.length; at += 1) {
+    const record = records[at]!
+    const head = /^# branch\.(oid|head) (.*)$/.exec(record)
+    if (head?.[1] === 'oid') commit = head[2] === '(initial)' ? null : head[2]!
+    else if (head?.[1] === 'head') branch = head[2] === '(detached)' ? null : head[2]!
+    else if (record.startsWith('1 ')) add(record.split(' ').slice(8).join(' '))
+    else if (record.startsWith('2 ')) {
+      add(record.split(' ').slice(9).join(' '))
+      at += 1
+    } else if (record.startsWith('u ')) add(record.split(' ').slice(10).join(' '))
+    else if (record.startsWith('? ')) add(record.slice(2))
+  }
+  return { kind: 'ready', branch, commit, changed: [...changed].sort() }
+}
+
 function commitsOf(found: readonly string[]): readonly Commit[] {
   const commits: Commit[] = []
   for (let at = 0; at + 3 < found.length; at += 4) {
     commits.push({ commit: found[at]!, author: found[at + 1]!, date: found[at + 2]!, subject: found[at + 3]! })
   }
   return commits
+}
+
+/** A record begins with a sign that no line of git's does, then commit, time and parents. */
+const touchedForm = 'tformat:%x01%H %ct %P'
+const touchedHead = /^\n?\u0001([0-9a-f]{40,64}) (\d+) ?([0-9a-f ]*)$/
+
+/** @param isCut - the last record may lack files: it is left out. */
+function touchedOf(found: readonly string[], isCut: boolean): readonly TouchedFiles[] {
+  const commits: { commit: string; parents: readonly string[]; at: number; files: string[] }[] = []
+  for (const field of found) {
+    const head = touchedHead.exec(field)
+    if (head !== null) {
+      const parents = head[3] === '' ? [] : head[3]!.split(' ')
+      commits.push({ commit: head[1]!, parents, at: Number(head[2]) * 1_000, files: [] })
+      continue
+    }
+    // The names of a commit begin behind a line end.
+    const files = commits.at(-1)?.files
+    const name = files?.length === 0 ? field.replace(/^\n/, '') : field
+    if (name !== '') files?.push(name)
+  }
+  return isCut ? commits.slice(0, -1) : commits
 }
 
 /** `R<percent>`, old path, new path, each ended by NUL; a commit's rows may begin with a line end. */

@@ -12,6 +12,8 @@ export interface ProgramOptions {
   readonly cwd: string
   readonly timeoutMs: number
   readonly input?: Uint8Array
+  /** More output ends the program as the time limit does: what came so far is the answer. */
+  readonly maxBytes?: number
   /** The whole environment of the program. */
   readonly env: ProgramEnvironment
 }
@@ -39,14 +41,21 @@ export function runProgram(program: string, args: readonly string[], options: Pr
     const stdout: Buffer[] = []
     const stderr: Buffer[] = []
     let timedOut = false
-    const timer = setTimeout(() => {
+    let size = 0
+    const stop = () => {
       timedOut = true
       child.kill('SIGKILL')
       // A grandchild can hold the pipes open after the program is gone.
       child.stdout?.destroy()
       child.stderr?.destroy()
-    }, options.timeoutMs)
-    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
+    }
+    const timer = setTimeout(stop, options.timeoutMs)
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (timedOut) return
+      stdout.push(chunk)
+      size += chunk.length
+      if (options.maxBytes !== undefined && size > options.maxBytes) stop()
+    })
     child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
     child.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer)

@@ -27,6 +27,49 @@ export interface Rename {
   readonly to: string
 }
 
+/** One commit and the files that it touched, for who looks at what changes together. */
+export interface TouchedFiles {
+  readonly commit: string
+  /** Empty for a first commit and for the last one that a shallow clone has. */
+  readonly parents: readonly string[]
+  /** Committed, ms since the epoch. */
+  readonly at: number
+  /** Below the root, relative to it. */
+  readonly files: readonly string[]
+}
+
+export interface TouchedOptions {
+  /** Newest commits that are looked at. */
+  readonly max: number
+  /** The commit to begin at; default HEAD. */
+  readonly from?: string
+  /** Only commits that this one does not have behind it. */
+  readonly since?: string
+  /** Reading ends here; what was read counts. */
+  readonly maxBytes: number
+  readonly timeoutMs: number
+}
+
+export interface Touched {
+  /** Newest first; merges are left out and a renamed file is another file. */
+  readonly commits: readonly TouchedFiles[]
+  /** `false`: a limit ended the reading. */
+  readonly whole: boolean
+}
+
+export type GitStatus =
+  | {
+      readonly kind: 'ready'
+      /** `null`: detached. */
+      readonly branch: string | null
+      /** `null`: no commit yet. */
+      readonly commit: string | null
+      /** Paths that differ from the commit, untracked ones too; relative to `root`, with `/`, sorted. */
+      readonly changed: readonly string[]
+    }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'failed'; readonly why: string }
+
 export interface Git {
   /** Why git cannot be used here, in a few words; `undefined` when it can. */
   unavailable(root: string): Promise<string | undefined>
@@ -51,8 +94,14 @@ export interface Git {
   history(root: string, path: string, max: number): Promise<readonly Commit[] | undefined>
   /** Renames of the last `maxCommits` commits and of the work tree, newest first. */
   renames(root: string, maxCommits: number): Promise<readonly Rename[] | undefined>
+  /** Paths below `root` that are tracked, or not tracked and not ignored; some may be gone from the work tree. */
+  listed(root: string): Promise<readonly string[] | undefined>
+  /** Recent commits with the files that each touched. */
+  touched(root: string, options: TouchedOptions): Promise<Touched | undefined>
   /** `user.name`. */
   userName(root: string): Promise<string | undefined>
+  /** The work tree at a glance, in one call of at most `timeoutMs`. Never `undefined`: what went wrong is `failed` with a few words. */
+  status(root: string, timeoutMs: number): Promise<GitStatus>
   /** Current branch and head, for people. */
   head(root: string): Promise<{ readonly branch: string | null; readonly commit: string | null } | undefined>
 }

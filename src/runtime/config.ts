@@ -9,6 +9,7 @@ import type { KeelConfig } from '../keel/types.ts'
 import type { FileIdentity, Files } from '../ports/files.ts'
 import type { Json } from '../ports/json.ts'
 import type { EngineName } from '../session/actions.ts'
+import { companionConfig, companionKeys } from './config-companion.ts'
 import { keelConfig, keelKeys } from './config-keel.ts'
 import type { ConfigKey } from './config-keys.ts'
 import {
@@ -23,7 +24,7 @@ import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 
 /** Keys of the engines that are built. */
-export const configSchema: ConfigSchema = { keel: keelKeys, repl: replKeys }
+export const configSchema: ConfigSchema = { keel: keelKeys, companion: companionKeys, repl: replKeys }
 
 const maxBytes = 1024 * 1024
 
@@ -137,6 +138,7 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
       const { values } = resolvedOf('keel')
       return keelConfig(path => values.get(path)!.value)
     },
+    companion: () => companionConfig(nested(resolvedOf('companion').values)),
     section: name => nested(resolvedOf(name).values),
     check(engine?: EngineName) {
       const all = faults()

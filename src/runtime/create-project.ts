@@ -1,6 +1,8 @@
 /** Puts a project together from the machine's ports. Nothing is read, opened or made until it is asked for. */
+import { type Companion, createCompanion } from '../companion/project.ts'
 import { OutriggerError } from '../errors.ts'
 import type { KeelDeps } from '../keel/deps.ts'
+import { exclusive } from '../keel/exclusive.ts'
 import type { KeelConfig, KeelProject } from '../keel/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
@@ -14,7 +16,7 @@ import { cacheFile } from './cache.ts'
 import { createConfiguration, type Override } from './config.ts'
 import { createEnduringStore } from './enduring-store.ts'
 import { createLedger } from './ledger.ts'
-import { cacheFolder, joinPath } from './places.ts'
+import { cacheFolder, joinPath, parentOf } from './places.ts'
 import type { Environment, Modes, Places, Project, System } from './project.ts'
 import { createWithLease } from './with-lease.ts'
 
@@ -57,6 +59,7 @@ export function createProject(machine: Machine): Project {
   const folder = () => cacheFolder(files, places)
   const cache = cacheFile(files, folder, 'keel/cache.bin')
   let deps: KeelDeps | undefined
+  let companion: Companion | undefined
   let keel: { readonly of: KeelDeps; readonly project: KeelProject } | undefined
 
   function keelDeps(): KeelDeps {
@@ -79,6 +82,22 @@ export function createProject(machine: Machine): Project {
       version,
     }
     return deps
+  }
+
+  /** Documents that declare a file, as keel sees them now; a bad configuration of keel's is its own affair. */
+  async function declaredBy(): Promise<(path: string) => readonly string[]> {
+    try {
+      const { createKeel } = machine
+      const now = keelDeps()
+      if (keel?.of !== now) keel = { of: now, project: createKeel(now) }
+      const { project } = keel
+      if (project.isOff().off) return () => []
+      await exclusive(project, () => project.refresh({ kind: 'full' }, { budgetMs: edgesMs }))
+      return path => project.edgesOf(path).flatMap(edge => (edge.target === path ? [edge.child] : []))
+    } catch (error) {
+      if (error instanceof OutriggerError) return () => []
+      throw error
+    }
   }
 
   return {
@@ -106,6 +125,21 @@ export function createProject(machine: Machine): Project {
       if (keel?.of !== of) keel = { of, project: machine.createKeel(of) }
       return keel.project
     },
+    companion() {
+      companion ??= createCompanion({
+        root: places.root,
+        config: () => config.companion(),
+        files,
+        git,
+        clock,
+        cache: name => cacheFile(files, folder, `companion/${name}`),
+        personFolder: places.personConfig === null ? null : joinPath(parentOf(places.personConfig), 'companion'),
+        home: env['HOME'] ?? env['USERPROFILE'] ?? null,
+        readEdges: declaredBy,
+        version,
+      })
+      return companion
+    },
     actor: stated => findActor({ env, door, isTerminal: machine.isTerminal, ...(stated !== undefined && { stated }) }),
     async personName() {
       return (await git.userName(places.root)) ?? machine.userName()
@@ -117,6 +151,9 @@ export function createProject(machine: Machine): Project {
     },
   }
 }
+
+/** How long keel may look at documents for a verb of companion's. */
+const edgesMs = 2_000
 
 /** Doors whose sessions go on when the store cannot be used; a verb fails instead, with the reason. */
 function isOfSessions(door: Caller['door']): boolean {

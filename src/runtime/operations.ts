@@ -1,4 +1,5 @@
 /** The one table of operations: command line, MCP tools, hosts' tools and commands are projections of it. */
+import { companionOperations } from '../companion/verbs/index.ts'
 import { keelOperations } from '../keel/verbs/index.ts'
 import { engineOrder } from '../session/actions.ts'
 import type { AnyOperation } from '../session/operation.ts'
@@ -13,6 +14,7 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       () => project.keel(),
       () => project.keelDeps(),
     ),
+    ...companionOperations(() => project.companion()),
     ...sessionOperations(project),
     ...platformOperations(project),
   ].map(operation => ledgered(operation, project))

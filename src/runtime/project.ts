@@ -5,6 +5,8 @@
  * Looking at a project creates nothing: the store's folder is made by its first write.
  */
 
+import type { Companion } from '../companion/project.ts'
+import type { CompanionConfig } from '../companion/types.ts'
 import type { OutriggerError } from '../errors.ts'
 import type { KeelDeps, WithLease } from '../keel/deps.ts'
 import type { KeelConfig, KeelProject } from '../keel/types.ts'
@@ -57,6 +59,8 @@ export interface ConfigValue {
 export interface Configuration {
   /** keel's settings, complete. Throws `CONFIG_BAD` or `KEEL_BAD_CONFIG`; `faults` has those of other sections after its own. */
   keel(): KeelConfig
+  /** companion's settings, complete. Throws `CONFIG_BAD` or `COMPANION_BAD_CONFIG`. */
+  companion(): CompanionConfig
   /** Resolved keys of a section as nested plain values; throws like `keel()`. */
   section(name: SectionName): Readonly<Record<string, Json>>
   /**
@@ -172,6 +176,8 @@ export interface Project {
   keelDeps(): KeelDeps
   /** The project's documents; one instance a project. Throws what `config.keel()` throws. */
   keel(): KeelProject
+  /** What travels with its files; one instance a project. */
+  companion(): Companion
   /**
    * Who acts: an agent marker in the environment always means agent; then the terminal, then what the
    * caller states (`person`, `agent`, each with `:name`), else person. Doors other than the command line act

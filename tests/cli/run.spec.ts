@@ -103,7 +103,7 @@ describe('arguments', () => {
     ['pack', '`outrigger help` lists what is'],
     ['next arm', '`outrigger help` lists what is'],
     ['serve --detach', '`outrigger help` lists what is'],
-    ['help companion', '`outrigger help` lists what is'],
+    ['help pack', '`outrigger help` lists what is'],
   ])('that are wrong (%s) are a usage error with a way out', async (line, hint) => {
     const asked = await runFake(world(), ['--json', ...line.split(' ')])
     expect({ code: asked.code, error: errorOf(asked.out) }).toMatchObject({ code: 2, error: { code: 'CLI_USAGE', hint } })
@@ -125,7 +125,7 @@ describe('arguments', () => {
   })
 
   it('of a missing engine say plainly that it is not in this version', async () => {
-    for (const word of ['pack', 'companion', 'next', 'serve']) {
+    for (const word of ['pack', 'next', 'serve']) {
       const { err } = await runFake(world(), [word, 'x'])
       expect(err).toContain(`${word} is not in this version`)
     }
@@ -346,7 +346,7 @@ describe('help', () => {
     for (const word of ['keel', 'session', 'replay', 'ledger', 'init', 'doctor', 'demo', 'mcp', 'hook', 'version', 'help']) {
       expect(out).toMatch(new RegExp(`^ {2}${word} `, 'm'))
     }
-    for (const word of ['pack', 'companion', 'next', 'serve']) expect(out).not.toMatch(new RegExp(`^ {2}${word} `, 'm'))
+    for (const word of ['pack', 'next', 'serve']) expect(out).not.toMatch(new RegExp(`^ {2}${word} `, 'm'))
     expect(await runFake(world(), ['--help'])).toEqual(await runFake(world(), ['help']))
   })
 
