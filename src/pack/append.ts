@@ -130,13 +130,17 @@ export function cannotWrite(stream: string, error: OutriggerError): OutriggerErr
   })
 }
 
-/** Folder, journal with its head, and the merge rule of git; made once. */
+/** The stream's folder, and the merge rule of git beside it. */
+export async function makeFolder(deps: PackDeps, stream: string): Promise<void> {
+  deps.files.makeFolder(absolute(deps, pathsOf(stream).folder), 0o700)
+  const attributes = `${absolute(deps, packFolder)}/.gitattributes`
+  if (deps.files.stat(attributes) === undefined) await replaceNew(deps, attributes, '*/journal.md merge=union\n')
+}
+
+/** Folder and journal with its head; made once. */
 async function makeJournal(deps: PackDeps, held: Held, path: string): Promise<void> {
   if (deps.files.stat(path) !== undefined) return
-  const folder = absolute(deps, packFolder)
-  deps.files.makeFolder(absolute(deps, pathsOf(held.stream).folder), 0o700)
-  const attributes = `${folder}/.gitattributes`
-  if (deps.files.stat(attributes) === undefined) await replaceNew(deps, attributes, '*/journal.md merge=union\n')
+  await makeFolder(deps, held.stream)
   const head = preambleOf(held.stream)
   if (held.store !== undefined) await beginTrust(held.store, held.stream, sha(head))
   await replaceNew(deps, path, head)

@@ -386,8 +386,12 @@ export interface PackProject {
 
   /** Find and mask the trailers of a turn. Pure but for fresh keys; writes nothing. */
   take(input: TakeInput): Taken
-  /** Append trailers in order; known keys are duplicates. Makes the stream. Resolves after the fsync. Throws `PACK_STREAM_BUSY`, `PACK_WRITE_FAILED` and the faults of a name. */
-  append(stream: string, trailers: readonly TakenTrailer[]): Promise<Omit<CaptureDocument, 'ignored' | 'seam' | 'redacted'>>
+  /** Append trailers in order; known keys are duplicates. Makes the stream. Resolves after the fsync. Throws `PACK_STREAM_BUSY`, `PACK_WRITE_FAILED` and the faults of a name. `known`: ids by key beside the newest 256. */
+  append(
+    stream: string,
+    trailers: readonly TakenTrailer[],
+    known?: ReadonlyMap<string, string>,
+  ): Promise<Omit<CaptureDocument, 'ignored' | 'seam' | 'redacted'>>
   /** `take`, then `append`. */
   capture(stream: string, input: TakeInput): Promise<CaptureDocument>
 
@@ -417,7 +421,7 @@ export interface PackProject {
 
   placement(): Promise<Placement>
   /** Add the folder to git's own exclude file, or take it away again. Answers whether it is there now. */
-  setPrivate(on: boolean): boolean
+  setPrivate(on: boolean): Promise<boolean>
   isPrivate(): boolean
 
   /** Keep what the frontier of a later save needs of a session. */
