@@ -216,6 +216,8 @@ function verbOf(table: readonly AnyOperation[], group: string, verb: string | un
 function asksForJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   const options = end < 0 ? argv : argv.slice(0, end)
+  // A simulation prints lines for scripts, whatever was asked for.
+  if (options.includes('next') && options.includes('simulate')) return true
   return options.some(
     (arg, index) => arg === '--json' || arg === '--format=json' || (arg === '--format' && options[index + 1] === 'json'),
   )

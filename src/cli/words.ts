@@ -22,6 +22,7 @@ export type Word = {
 export const words: readonly Word[] = [
   { kind: 'group', word: 'keel', summary: 'documents that declare their sources: what moved since they were reviewed' },
   { kind: 'group', word: 'companion', summary: 'the tests, documents and claims that travel with a change' },
+  { kind: 'group', word: 'next', summary: 'one suggested next step a turn, and a loop that knows when to stop' },
   { kind: 'group', word: 'session', summary: 'a host’s session log as events, and the facts they add up to' },
   { kind: 'operation', word: 'replay', summary: 'what the engines would have asked for in a recorded session' },
   { kind: 'operation', word: 'ledger', summary: 'what the engines did, and why they held back' },
@@ -116,9 +117,9 @@ export const words: readonly Word[] = [
 ]
 
 /** Words that other versions of the program have. */
-const absent: readonly string[] = ['pack', 'next', 'serve']
+const absent: readonly string[] = ['pack', 'serve']
 
-export const engines: readonly string[] = ['keel', 'companion', 'repl']
+export const engines: readonly string[] = ['keel', 'companion', 'repl', 'next']
 
 /** The entry of a first word. Throws `CLI_USAGE`. */
 export function wordOf(word: string): Word {

@@ -12,6 +12,7 @@ import type { EngineName } from '../session/actions.ts'
 import { companionConfig, companionKeys } from './config-companion.ts'
 import { keelConfig, keelKeys } from './config-keel.ts'
 import type { ConfigKey } from './config-keys.ts'
+import { nextKeys } from './config-next.ts'
 import {
   type ConfigFile,
   type ConfigOwner,
@@ -24,7 +25,7 @@ import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 
 /** Keys of the engines that are built. */
-export const configSchema: ConfigSchema = { keel: keelKeys, companion: companionKeys, repl: replKeys }
+export const configSchema: ConfigSchema = { keel: keelKeys, companion: companionKeys, repl: replKeys, next: nextKeys }
 
 const maxBytes = 1024 * 1024
 

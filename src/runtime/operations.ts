@@ -1,11 +1,13 @@
 /** The one table of operations: command line, MCP tools, hosts' tools and commands are projections of it. */
 import { companionOperations } from '../companion/verbs/index.ts'
 import { keelOperations } from '../keel/verbs/index.ts'
+import { nextOperations } from '../next-step/verbs/index.ts'
 import { engineOrder } from '../session/actions.ts'
 import type { AnyOperation } from '../session/operation.ts'
+import { nextConfig } from './config-next.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
-import { sessionOperations } from './session-operations.ts'
+import { openSessionLog, sessionOperations } from './session-operations.ts'
 
 /** In the order of help. Nothing of the project is read until an operation runs. */
 export function operationsOf(project: Project): readonly AnyOperation[] {
@@ -15,6 +17,11 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       () => project.keelDeps(),
     ),
     ...companionOperations(() => project.companion()),
+    ...nextOperations({
+      config: () => nextConfig(project.config.section('next')),
+      openLog: (path, caller) => openSessionLog(project, path, caller),
+      randomHex: digits => project.clock.randomHex(digits),
+    }),
     ...sessionOperations(project),
     ...platformOperations(project),
   ].map(operation => ledgered(operation, project))

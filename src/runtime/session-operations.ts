@@ -64,7 +64,7 @@ type EventsSummary = { readonly schema: 'outrigger.session.summary/1' } & LogSum
 
 function eventsOperation(project: Project): Operation<LogInput, EventDocument | EventsSummary> {
   async function* stream(input: LogInput, caller: Caller): AsyncIterable<EventDocument | EventsSummary> {
-    const opened = await open(project, input.log, caller)
+    const opened = await openSessionLog(project, input.log, caller)
     for await (const event of opened.events) {
       yield { schema: 'outrigger.session.event/1', ...event, at: iso(event.at) }
     }
@@ -97,7 +97,7 @@ function factsOperation(project: Project): Operation<LogInput, FactsDocument> {
     readOnly: true,
     decode: value => decodeInput(logInput, value) as unknown as LogInput,
     async run(input, caller) {
-      const opened = await open(project, input.log, caller)
+      const opened = await openSessionLog(project, input.log, caller)
       let folded: Folded | undefined
       for await (const event of opened.events) {
         folded = foldEvent(folded ?? emptyFolded(opened.session, opened.project, event.at), event).folded
@@ -111,7 +111,7 @@ function factsOperation(project: Project): Operation<LogInput, FactsDocument> {
 
 function replayOperation(project: Project): Operation<ReplayInput, ReplayLine | ReplaySummary> {
   async function* stream(input: ReplayInput, caller: Caller): AsyncIterable<ReplayLine | ReplaySummary> {
-    const opened = await open(project, input.log, caller)
+    const opened = await openSessionLog(project, input.log, caller)
     const engines = input.engine
     yield* replay(project, opened.events, { drainMs: input.drain, ...(engines !== undefined && { engines }) })
   }
@@ -141,7 +141,8 @@ function decodeReplay(input: Readonly<Record<string, unknown>>): ReplayInput {
   })
 }
 
-async function open(project: Project, path: string, caller: Caller): Promise<Log> {
+/** A session's log by its path, `-`, or a folder that holds one. */
+export async function openSessionLog(project: Project, path: string, caller: Caller): Promise<Log> {
   const { files, root } = project
   const chunks = path === '-' && caller.stdin !== undefined ? caller.stdin() : chunksOf(files, absolute(path, caller.cwd ?? root))
   return openLog(chunks, { projectOf: folder => (files.stat(folder)?.kind === 'folder' ? findRoot(files, folder) : folder) })

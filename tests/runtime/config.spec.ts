@@ -233,7 +233,7 @@ describe('faults', () => {
     expect(lines).toHaveLength(2)
     expect(lines[0]).toContain('keel.tell')
     expect(config.check()).toEqual(lines)
-    expect(config.section('next')).toEqual({})
+    expect(config.section('next')).toMatchObject({ model: '' })
   })
 
   it('never come as a crash or a hang, whatever the bytes', async () => {
@@ -360,16 +360,16 @@ describe('precedence', () => {
 
   it('lets a project lower a limit or turn something off, and says what it ignores', () => {
     const config = both(
-      'repl:\n  wallMs: 100\n  heapMb: 500\n  maxWorkers: 9\n  rssMb: 0\nnext:\n  autorun: true\n  offers: false\n',
-      'repl: {wallMs: 200, heapMb: 100}\nnext: {autorun: false, offers: true}\n',
+      'repl:\n  wallMs: 100\n  heapMb: 500\n  maxWorkers: 9\n  rssMb: 0\nnext:\n  maxRounds: 9\n  local: false\n',
+      'repl: {wallMs: 200, heapMb: 100}\nnext: {maxRounds: 8, local: true}\n',
     )
     expect(config.section('repl')).toMatchObject({ wallMs: 100, heapMb: 100, maxWorkers: 8, rssMb: 2048 })
-    expect(config.section('next')).toEqual({ autorun: false, offers: false })
+    expect(config.section('next')).toMatchObject({ maxRounds: 8, local: false })
     expect(config.notes()).toEqual([
       '.outrigger/config.yml:3: repl.heapMb is ignored: a project may only lower it or turn it off',
       '.outrigger/config.yml:5: repl.rssMb is ignored: a project may only lower it or turn it off',
       '.outrigger/config.yml:4: repl.maxWorkers is ignored: a project may only lower it or turn it off',
-      '.outrigger/config.yml:7: next.autorun is ignored: a project may only lower it or turn it off',
+      '.outrigger/config.yml:7: next.maxRounds is ignored: a project may only lower it or turn it off',
     ])
     expect(config.check('keel')).toEqual(config.notes())
   })
