@@ -5,6 +5,8 @@ import { errorDocument } from '../../errors.ts'
 import { resultText } from '../../repl/render.ts'
 import type { EditInput, ReplConfig, ReplSession, RunOptions } from '../../repl/types.ts'
 import type { Io } from '../io.ts'
+import { complete, type KnownName } from './complete.ts'
+import { type LineHistory, maxLines } from './line-history.ts'
 import { historyText, stateText } from './texts.ts'
 import { isUnfinished } from './unfinished.ts'
 
@@ -16,21 +18,35 @@ const help = `A cell is TypeScript; an empty line ends a cell that looks unfinis
   .restart            a new worker; names are gone
   .help  .exit`
 
+const commands = ['.edit', '.exit', '.help', '.history', '.restart', '.source', '.state']
 const prompt = '> '
 const more = '… '
 
 /** @returns the exit code. */
-export async function interactive(io: Io, session: ReplSession, options: RunOptions, config: ReplConfig): Promise<number> {
+export async function interactive(
+  io: Io,
+  session: ReplSession,
+  options: RunOptions,
+  config: ReplConfig,
+  kept: LineHistory,
+): Promise<number> {
   const { isTerminal } = io.stdout
   const input = isTerminal && io.isStdinTerminal ? process.stdin : Readable.from(io.stdin(), { objectMode: false })
-  const names = new Set<string>()
+  let names: readonly KnownName[] = []
+  let typed: readonly string[] = kept.lines
   const readline = createInterface({
     input,
     ...(isTerminal && { output: process.stdout }),
     terminal: isTerminal && io.isStdinTerminal,
     prompt,
-    historySize: 1_000,
-    completer: (line: string) => complete(line, names),
+    history: [...kept.lines],
+    historySize: maxLines,
+    removeHistoryDuplicates: true,
+    completer: (line: string) => complete(line, names, commands),
+  })
+  // Node's own type leaves this event out.
+  ;(readline as unknown as NodeJS.EventEmitter).on('history', (lines: readonly string[]) => {
+    typed = [...lines]
   })
   let running: AbortController | undefined
   let lines: string[] = []
@@ -64,6 +80,7 @@ export async function interactive(io: Io, session: ReplSession, options: RunOpti
     readline.close()
   })
 
+  void learn()
   if (isTerminal) write(`session ${session.name}, cell ${session.latest() + 1}; .help shows the commands`)
   ask(prompt)
   for await (const line of linesOf(readline)) {
@@ -85,7 +102,15 @@ export async function interactive(io: Io, session: ReplSession, options: RunOpti
   }
   if (lines.length > 0 && lines.join('\n').trim() !== '') await runCell(lines.join('\n'))
   readline.close()
+  if (isTerminal && typed !== kept.lines) kept.save(typed)
   return 0
+
+  /** Names for completion, as the parent has them; a prompt does not wait for them. */
+  async function learn(): Promise<void> {
+    if (!isTerminal) return
+    const state = await session.state().catch(() => undefined)
+    if (state !== undefined) names = state.bindings
+  }
 
   async function runCell(code: string): Promise<void> {
     await report(signal => session.run(code, { ...options, signal }))
@@ -102,8 +127,7 @@ export async function interactive(io: Io, session: ReplSession, options: RunOpti
       else {
         const text = resultText(result, config.modelChars)
         if (text !== '(ran; nothing printed or returned)') write(text)
-        for (const name of [...result.bindings.added, ...result.bindings.changed]) names.add(name)
-        for (const name of result.bindings.removed) names.delete(name)
+        void learn()
       }
     } catch (error) {
       const { error: fields } = errorDocument(error)
@@ -133,7 +157,7 @@ export async function interactive(io: Io, session: ReplSession, options: RunOpti
       case '.restart':
       case '.reset': {
         const { counts } = await session.restart()
-        names.clear()
+        void learn()
         write(
           `a new worker; ${counts.lost === 0 ? 'no names were lost' : `${counts.lost} name${counts.lost === 1 ? '' : 's'} gone`}`,
         )
@@ -184,12 +208,4 @@ async function* linesOf(readline: Interface): AsyncGenerator<string> {
         wake = resolve
       })
   }
-}
-
-function complete(line: string, names: ReadonlySet<string>): [string[], string] {
-  const word = /[\w$.]*$/.exec(line)?.[0] ?? ''
-  const all = line.startsWith('.')
-    ? ['.help', '.state', '.history', '.source', '.edit', '.restart', '.exit']
-    : [...names, 'await ', 'const ', 'return ', 'capabilities.', 'outrigger.', 'repl.']
-  return [all.filter(each => each.startsWith(word)).sort(), word]
 }

@@ -4,13 +4,16 @@ import { resolve } from 'node:path'
 import { OutriggerError } from '../../errors.ts'
 import { openRepl } from '../../node/repl.ts'
 import { resultText } from '../../repl/render.ts'
+import { secretMask } from '../../repl/secrets.ts'
 import type { ReplSession, RunOptions } from '../../repl/types.ts'
 import { replConfig } from '../../runtime/config-repl.ts'
+import { joinPath } from '../../runtime/places.ts'
 import type { Project } from '../../runtime/project.ts'
 import type { Io } from '../io.ts'
 import { printDocument, printText, reportError } from '../print.ts'
 import { bytesOfStdin } from '../stdin.ts'
 import { interactive } from './interactive.ts'
+import { openLineHistory } from './line-history.ts'
 import { listSessions } from './list.ts'
 import { answerOf, notYet, serve } from './serve.ts'
 import { historyText, listText, stateText } from './texts.ts'
@@ -77,6 +80,7 @@ async function dispatch(io: Io, command: ReplCommand, open: Open): Promise<numbe
         session,
         { ...runOptions, echo: runOptions.echo ?? 'last' },
         replConfig(project.config.section('repl')),
+        openLineHistory(historyFile(project), secretMask(project.env, text => project.mask(text))),
       )
     } finally {
       if (isOpen) await session.close()
@@ -97,6 +101,10 @@ async function openFor(io: Io, command: ReplCommand, project: Project, verb: str
     ...(heapMb !== undefined && { override: { heapMb: integer('--heap-mb', heapMb, 64) } }),
   })
 }
+
+/** In the user's state, not in the project's: what a person types is the person's. */
+const historyFile = ({ places }: Project): string | null =>
+  places.userState === null ? null : joinPath(places.userState, 'repl-history')
 
 /** A session in a folder of its own is given as a path. */
 const isFolder = (name: string): boolean => /[/\\]|^\.{1,2}$/.test(name)
