@@ -17,6 +17,7 @@ import { isOfThisBoot, isOwnerAlive } from './boot.ts'
 import { nodeClock } from './clock.ts'
 import { nodeFiles } from './files.ts'
 import { nodeGit } from './git.ts'
+import { nodeModels } from './model.ts'
 import { keepInside } from './own-folder.ts'
 import { nodeProcesses } from './process.ts'
 import { nodeSystem } from './system.ts'
@@ -69,6 +70,7 @@ export async function openProject(options: OpenOptions): Promise<Project> {
             notInProject && `${places.state} cannot be written (${notInProject}); it is ${file}`,
           ),
       ),
+    createModels: config => nodeModels(config, env),
     createKeel: createKeelProject,
     userName,
     mask,

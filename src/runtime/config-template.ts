@@ -3,7 +3,11 @@ import { configSchema } from './config.ts'
 import type { ConfigKey } from './config-keys.ts'
 
 export function configTemplate(): string {
-  const sections = Object.entries(configSchema).map(([name, keys]) => [`# ${name}:`, ...keysOf(keys)].join('\n'))
+  const sections = Object.entries(configSchema).flatMap(([name, keys]) => {
+    // What a project's file may not hold does not stand in its template.
+    const own = keys.filter(key => key.precedence !== 'person-file')
+    return own.length === 0 ? [] : [[`# ${name}:`, ...keysOf(own)].join('\n')]
+  })
   return [
     '# Settings of Outrigger for this project; they are shared with everyone who works on it.',
     '# Every key stands here with its default. Take the "# " away from a section and from the keys to change.',

@@ -12,6 +12,7 @@ import type { EngineName } from '../session/actions.ts'
 import { companionConfig, companionKeys } from './config-companion.ts'
 import { keelConfig, keelKeys } from './config-keel.ts'
 import type { ConfigKey } from './config-keys.ts'
+import { type ModelsConfig, modelsConfig, modelsKeys } from './config-models.ts'
 import { nextKeys } from './config-next.ts'
 import {
   type ConfigFile,
@@ -25,7 +26,13 @@ import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 
 /** Keys of the engines that are built. */
-export const configSchema: ConfigSchema = { keel: keelKeys, companion: companionKeys, repl: replKeys, next: nextKeys }
+export const configSchema: ConfigSchema = {
+  keel: keelKeys,
+  companion: companionKeys,
+  repl: replKeys,
+  next: nextKeys,
+  models: modelsKeys,
+}
 
 const maxBytes = 1024 * 1024
 
@@ -140,6 +147,7 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
       return keelConfig(path => values.get(path)!.value)
     },
     companion: () => companionConfig(nested(resolvedOf('companion').values)),
+    models: (): ModelsConfig => modelsConfig(nested(resolvedOf('models').values)),
     section: name => nested(resolvedOf(name).values),
     check(engine?: EngineName) {
       const all = faults()

@@ -7,6 +7,7 @@ import type { KeelConfig, KeelProject } from '../keel/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Git } from '../ports/git.ts'
+import type { Models } from '../ports/model.ts'
 import type { Processes } from '../ports/process.ts'
 import type { Store } from '../ports/store.ts'
 import type { Watcher } from '../ports/watcher.ts'
@@ -14,6 +15,7 @@ import type { Caller } from '../session/operation.ts'
 import { findActor } from './actor.ts'
 import { cacheFile } from './cache.ts'
 import { createConfiguration, type Override } from './config.ts'
+import type { ModelsConfig } from './config-models.ts'
 import { createEnduringStore } from './enduring-store.ts'
 import { createLedger } from './ledger.ts'
 import { cacheFolder, joinPath, parentOf } from './places.ts'
@@ -38,6 +40,7 @@ export interface Machine {
   hasStore(): boolean
   /** A handle that opens on its first read of something that is there, and makes the store on its first write. */
   openStore(): Store
+  createModels(config: () => ModelsConfig): Models
   createKeel(deps: KeelDeps): KeelProject
   /** Name of the system's user. */
   userName(): string | undefined
@@ -115,6 +118,7 @@ export function createProject(machine: Machine): Project {
     config,
     modes,
     withLease,
+    models: machine.createModels(() => config.models()),
     ledger: createLedger({ store, clock, modes, mask }),
     hasStore: () => machine.hasStore(),
     store,

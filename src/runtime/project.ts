@@ -14,12 +14,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Git } from '../ports/git.ts'
 import type { Json } from '../ports/json.ts'
+import type { Models } from '../ports/model.ts'
 import type { Processes } from '../ports/process.ts'
 import type { Store } from '../ports/store.ts'
 import type { Watcher } from '../ports/watcher.ts'
 import type { EngineName } from '../session/actions.ts'
 import type { LedgerLine } from '../session/engine.ts'
 import type { Actor, Caller } from '../session/operation.ts'
+import type { ModelsConfig } from './config-models.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -61,6 +63,8 @@ export interface Configuration {
   keel(): KeelConfig
   /** companion's settings, complete. Throws `CONFIG_BAD` or `COMPANION_BAD_CONFIG`. */
   companion(): CompanionConfig
+  /** Whom the command line asks; throws `CONFIG_BAD`. */
+  models(): ModelsConfig
   /** Resolved keys of a section as nested plain values; throws like `keel()`. */
   section(name: SectionName): Readonly<Record<string, Json>>
   /**
@@ -160,6 +164,8 @@ export interface Project {
   readonly ledger: Ledger
   readonly modes: Modes
   readonly withLease: WithLease
+  /** Whom the command line asks; doors of hosts ask the host's own. */
+  readonly models: Models
   /** A store is on disk already. */
   hasStore(): boolean
   /**

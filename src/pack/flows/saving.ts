@@ -4,7 +4,6 @@
  */
 import { OutriggerError } from '../../errors.ts'
 import type { EventOf } from '../../session/events.ts'
-import { estimateTokens } from '../../text/fit.ts'
 import { degradedText, detailOf, nothingWrittenText, replies, savedText } from '../messages.ts'
 import type { Moment } from '../moment.ts'
 import type { SaveWhy, Saving } from '../session.ts'
