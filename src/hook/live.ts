@@ -1,9 +1,8 @@
 /** The engines of one project for the time of one hook call. What must last is in the store. */
-import { createKeelEngine } from '../keel/engine.ts'
+import { makeEngines } from '../node/engines.ts'
 import { systemTimers } from '../node/timers.ts'
 import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
 import type { Project } from '../runtime/project.ts'
-import type { AnyEngine } from '../session/engine.ts'
 
 export const hookDoor: Door = {
   name: 'hook',
@@ -20,19 +19,9 @@ export function composeForHook(project: Project, warn: (error: unknown) => void)
     store: () => project.sessionStore(),
     clock: project.clock,
     timers: systemTimers,
-    engines: enginesOf(project, warn),
+    engines: makeEngines(project, { hasTools: false, hasPromptSection: false }, warn),
     ledger: project.ledger,
     door: hookDoor,
     modes: () => project.modes.list().map(mode => mode.name),
   })
-}
-
-function enginesOf(project: Project, warn: (error: unknown) => void): readonly AnyEngine[] {
-  try {
-    return [createKeelEngine(project.keel(), project.keelDeps(), { hasAckTool: false })]
-  } catch (error) {
-    // A fault in the engine's configuration: it stands aside, the host goes on.
-    warn(error)
-    return []
-  }
 }
