@@ -2,6 +2,7 @@
  * What an engine may ask a door to do. An engine never assumes that it was done: what could not be
  * carried out comes back as `action-failed` with the action's id.
  */
+import type { Json } from '../ports/json.ts'
 
 /** The engines' words, everywhere: configuration section, `--engine`, `action.engine`, ledger. */
 export type EngineName = 'keel' | 'companion' | 'repl' | 'pack' | 'next'
@@ -29,13 +30,27 @@ export type Action =
       readonly ms?: number
     })
   | (Base & { readonly kind: 'status'; readonly text: string | null; readonly urgent?: boolean })
-  | (Base & { readonly kind: 'submit'; readonly text: string; readonly as: 'plugin' | 'person'; readonly offer?: string })
+  | (Base & {
+      readonly kind: 'submit'
+      readonly text: string
+      readonly as: 'plugin' | 'person'
+      readonly offer?: string
+      /** Of a loop: the turn the offer was made for, and which round of how many it is. */
+      readonly turn?: number
+      readonly round?: number
+      readonly of?: number
+    })
   | (Base & {
       readonly kind: 'start-fresh'
       readonly seed: { readonly stream: string; readonly nonce: string; readonly text: string }
     })
   | (Base & { readonly kind: 'watch' /** Absolute. */; readonly paths: readonly string[] })
-  | (Base & { readonly kind: 'show-offer'; readonly offer: Readonly<Record<string, unknown>> | null })
+  | (Base & {
+      readonly kind: 'show-offer'
+      readonly offer: Readonly<Record<string, unknown>> | null
+      /** Everything that a surface shows beside it: why there is none, the loop. */
+      readonly view?: Readonly<Record<string, unknown>>
+    })
   | (Base & {
       readonly kind: 'show-review'
       readonly review: {
@@ -45,7 +60,12 @@ export type Action =
         readonly buttons: readonly { readonly label: string; readonly key: string; readonly command: string }[]
       } | null
     })
-  | (Base & { readonly kind: 'reply'; readonly text: string; readonly ok: boolean })
+  | (Base & {
+      readonly kind: 'reply'
+      readonly text: string
+      readonly ok: boolean /** The same for a script. */
+      readonly document?: Json
+    })
   | (Base & { readonly kind: 'withdraw'; readonly offer: string; readonly why: string })
   | (Base & { readonly kind: 'verdict'; readonly offer: string; readonly admit: boolean; readonly why: string })
   | (Base & { readonly kind: 'displace-goal' })
