@@ -7,6 +7,7 @@ import type { Channel } from './channel.ts'
 import type { CellContext } from './context.ts'
 import { NotJson, plainJson } from './plain-json.ts'
 import type { ToWorker } from './protocol.ts'
+import type { Recording } from './recording/recording.ts'
 
 declare const captured: Captured
 
@@ -17,10 +18,17 @@ const ownMembers: Readonly<Record<string, readonly string[]>> = {
   repl: ['state', 'history', 'page'],
 }
 
+type Outcome =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly code?: string }
+
 interface Waiting {
   readonly cell: number
   readonly name: string
   readonly namespace: string
+  readonly recording: Recording
+  /** Among the calls of its cell. */
+  readonly number: number
   resolve(value: unknown): void
   reject(reason: unknown): void
 }
@@ -37,7 +45,8 @@ export interface Calls {
   isExpiry(reason: unknown): boolean
 }
 
-export function createCalls(channel: Channel, current: () => CellContext | undefined): Calls {
+/** @param guard - the recording of code that belongs to no cell. */
+export function createCalls(channel: Channel, current: () => CellContext | undefined, guard: Recording): Calls {
   const { realm } = captured
   const prototypes = {
     object: (captured.global as { Object: { prototype: object } }).Object.prototype,
@@ -68,10 +77,40 @@ export function createCalls(channel: Channel, current: () => CellContext | undef
         if (!(error instanceof NotJson)) throw error
         return reject(realm.makeError('TypeError', `${name}: ${error.message}`, { code: 'OUT-P001' }))
       }
+      const { recording } = context
+      const number = recording.newCall()
+      if (recording.isReplay) {
+        answerAgain(recording, number, { name, namespace, member, args, resolve, reject, cell: context.cell })
+        return
+      }
       const id = ++last
-      waiting.set(id, { cell: context.cell, name, namespace, resolve, reject })
+      waiting.set(id, { cell: context.cell, name, namespace, recording, number, resolve, reject })
       channel.send({ t: 'call', cell: context.cell, call: id, namespace, member, arguments: args })
     })
+  }
+
+  /** As it went then; nobody is asked. */
+  function answerAgain(
+    recording: Recording,
+    number: number,
+    asked: Omit<Waiting, 'recording' | 'number'> & { readonly member: string; readonly args: unknown[] },
+  ): void {
+    const { name, namespace, member, args, cell, resolve, reject } = asked
+    const outcome = recording.transcript(number, namespace, member, args)?.outcome
+    if (outcome === undefined) return
+    const again = { cell, name, namespace, recording, number, resolve, reject }
+    recording.hold('c', number, () => conclude(again, number, outcome))
+  }
+
+  function conclude(call: Waiting, id: number, outcome: Outcome): void {
+    const { namespace, name } = call
+    if (outcome.ok) call.resolve(realm.parseJson(JSON.stringify(outcome.value ?? null)))
+    else if (outcome.code !== undefined) call.reject(realm.makeError('TypeError', outcome.message, { code: outcome.code }))
+    else if (namespace === 'code') call.reject(realm.makeError('CodeExecutionError', outcome.message))
+    else {
+      const toolName = name.slice(namespace.length + 1)
+      call.reject(realm.makeError('ToolCallError', outcome.message, { toolName, namespace, call: id }))
+    }
   }
 
   function argumentsOf(name: string, given: readonly unknown[]): unknown[] {
@@ -109,7 +148,7 @@ export function createCalls(channel: Channel, current: () => CellContext | undef
   }
 
   /** The namespace as whoever asks may use it: of the cell whose code runs. */
-  const outside: CellContext = { cell: 0, printedUnits: 0, ended: true, refusedExit: undefined }
+  const outside: CellContext = { cell: 0, printedUnits: 0, ended: true, refusedExit: undefined, recording: guard }
   const define = (name: string, writable: boolean): void => {
     Object.defineProperty(captured.global, name, {
       configurable: true,
@@ -147,14 +186,8 @@ export function createCalls(channel: Channel, current: () => CellContext | undef
       const call = waiting.get(message.call)
       if (call === undefined) return
       waiting.delete(message.call)
-      if (message.ok) call.resolve(realm.parseJson(JSON.stringify(message.value ?? null)))
-      else if (message.code !== undefined) call.reject(realm.makeError('TypeError', message.message, { code: message.code }))
-      else if (call.namespace === 'code') call.reject(realm.makeError('CodeExecutionError', message.message))
-      else {
-        const { namespace, name } = call
-        const toolName = name.slice(namespace.length + 1)
-        call.reject(realm.makeError('ToolCallError', message.message, { toolName, namespace, call: message.call }))
-      }
+      call.recording.delivered('c', call.number)
+      conclude(call, message.call, message)
     },
     endLease: context => {
       context.ended = true

@@ -15,6 +15,8 @@ export interface MainRealm {
     message: string,
     fields?: Readonly<Record<string, unknown>>,
   ): Error
+  /** What `AbortSignal.timeout` aborts with. */
+  makeTimeoutError(): Error
   /** An object without prototype that nobody can change. */
   makeNamespace(members: readonly (readonly [name: string, value: unknown])[]): object
   parseJson(text: string): unknown
@@ -30,6 +32,13 @@ export interface MainRealm {
     ok: (namespace: Readonly<Record<string, unknown>>) => void,
     fail: (reason: unknown) => void,
   ): void
+  /** The iterator of `timers/promises` `setInterval`. @param start - begins to tick and gives what ends it. @param refuse - rejects as an aborted one does. */
+  makeTicks(
+    start: (tick: () => void) => () => unknown,
+    value: unknown,
+    signal: AbortSignal | undefined,
+    refuse: () => Promise<unknown>,
+  ): unknown
   installConsole(write: (stream: 'stdout' | 'stderr', text: string) => void): void
   installStreams(write: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void): void
   /** The getter that errors of the main realm have for `stack`, where the engine keeps it as an accessor. */
@@ -40,6 +49,27 @@ export interface MainRealm {
   isInterruption(error: unknown): boolean
   readonly classes: { readonly ToolCallError: unknown; readonly CodeExecutionError: unknown }
   functionText(of: object): string
+}
+
+export interface ModuleHooks {
+  /** Throws for a module that cells may not have. */
+  ask(specifier: string): void
+  /** The text of a link module, for its URL. */
+  link(url: string): string | undefined
+  /** What a specifier turned out to be. */
+  resolved(specifier: string, parent: string | undefined, url: string): void
+  /** A module is loaded for the first time. */
+  loaded(url: string): void
+}
+
+export interface FileState {
+  readonly size: number
+  readonly mode: number
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+  readonly ino: number
+  readonly isFile: boolean
+  readonly isDirectory: boolean
 }
 
 export interface Captured {
@@ -82,8 +112,50 @@ export interface Captured {
   runWith<T>(context: unknown, run: () => T): T
   context(): unknown
   onProblem(uncaught: (error: unknown) => void, rejection: (reason: unknown, promise: object) => void): void
-  /** @param refuse - throws for a module that cells may not have. @param link - the text of a link module, for its URL. */
-  hookModules(refuse: (specifier: string) => void, link: (url: string) => string | undefined): void
+  hookModules(hooks: ModuleHooks): void
+  /** A function with name, length, prototype and own properties of another. @param target - `new.target`. */
+  wrapFunction(
+    original: object,
+    handle: (given: readonly unknown[], receiver: unknown, target: object | undefined) => unknown,
+  ): object
+  isBuiltin(specifier: string): boolean
+  /** A module of the platform, whoever may have it. */
+  builtin(name: string): unknown
+  /** What modules of the platform export becomes what their objects hold. */
+  syncBuiltinExports(): void
+  /** Runs what it is given where this was called, as the platform follows code through timers and promises. */
+  snapshot(): (run: () => void) => void
+  /** Hex. */
+  sha256(of: string | Uint8Array): string
+  randomBytes(count: number): Uint8Array
+  randomHex(digits: number): string
+  toBase64(bytes: Uint8Array): string
+  /** A Buffer. */
+  fromBase64(text: string): Uint8Array
+  /** ms since 1970. */
+  dateNow(): number
+  /** µs of the clock that `process.hrtime` reads. */
+  hrtime(): number
+  readonly files: {
+    stat(path: string, follow: boolean): FileState
+    read(path: string): Uint8Array
+    /** Names with their kinds, sorted. */
+    list(path: string, deep: boolean): readonly string[]
+    /** Where a link leads and what the path is in truth. */
+    target(path: string): string
+  }
+  /** Absolute path of what a function of `fs` takes for one; `undefined` for anything else. */
+  pathOf(given: unknown): string | undefined
+  /** Of a `file:` URL. */
+  filePathOf(url: string): string
+  /** Text of a URL or a request; `undefined` for anything else. */
+  textOfUrl(object: object): string | undefined
+  /** Flags with which opening a file changes it. */
+  readonly createFlags: number
+  /** Path of the script that holds this realm's half of the engine. */
+  readonly ownFile: string
+  /** Throws when the directory is not there. */
+  changeDirectory(path: string): void
   /** `exit`, `reallyExit`, `abort` and `kill` of this process become calls of `refuse`, which throws. */
   guardProcess(refuse: (what: string) => never): void
   linkUrl(name: string): string

@@ -1,5 +1,6 @@
 /** One cell while it runs, and for whatever it left behind. */
 import type { Failure } from './protocol.ts'
+import type { Recording } from './recording/recording.ts'
 
 export interface CellContext {
   readonly cell: number
@@ -9,4 +10,5 @@ export interface CellContext {
   ended: boolean
   /** A caught attempt to end the process. */
   refusedExit: Failure | undefined
+  readonly recording: Recording
 }

@@ -10,11 +10,15 @@ import type { CellContext } from './context.ts'
 import { createModules } from './modules.ts'
 import { captureOutput } from './output.ts'
 import { type BootMessage, encodeFrame, FrameReader, type ToWorker } from './protocol.ts'
+import { createRecorder } from './recording/recorder.ts'
 import { createReferences } from './references.ts'
 import { createRunner, type Runner } from './runner.ts'
 import { createValues } from './values.ts'
 
 declare const captured: Captured
+
+/** Packages stay as they are under a session; files of the project do not. */
+const isOfProject = (url: string): boolean => url.startsWith('file:') && !url.includes('/node_modules/')
 
 /** Resources that the worker itself holds. */
 const ownResources = new Set(['PipeWrap', 'TTYWrap'])
@@ -32,11 +36,23 @@ export function start(context: object): void {
   const current = (): CellContext | undefined => captured.context() as CellContext | undefined
   const owner = (): CellContext | undefined => current() ?? runner?.latest()
 
+  const recorder = createRecorder({
+    boot: () => boot,
+    owner,
+    onEffect: (cell, kind, subject) => channel.send({ t: 'effect', cell, kind, ...(subject !== undefined && { subject }) }),
+    onDivergence: cell => runner?.diverged(cell),
+  })
   captureOutput(channel, () => boot.outputBytes, owner)
-  const modules = createModules()
+  const modules = createModules({
+    asked: specifier => recorder.prepare(specifier),
+    loaded: url => {
+      if (isOfProject(url)) recorder.loaded(captured.filePathOf(url))
+    },
+  })
   const references = createReferences()
-  const calls = createCalls(channel, owner)
-  runner = createRunner({ channel, calls, modules, values: createValues(references), references, boot: () => boot, context })
+  const calls = createCalls(channel, owner, recorder.guard())
+  const values = createValues(references)
+  runner = createRunner({ channel, calls, modules, recorder, values, references, boot: () => boot, context, pending })
   defineForCells(modules.require)
   guard()
 
@@ -61,13 +77,11 @@ export function start(context: object): void {
         channel.send({ t: 'pong', n: message.n, activeMs: runner!.activeMs(), residentMb: captured.residentMb() })
         return
       case 'look': {
-        const resources = [...captured.activeResources()]
         channel.send({
           t: 'look',
           n: message.n,
           bindings: runner!.look(),
-          timers: resources.filter(each => timers.has(each)).length,
-          handles: resources.filter(each => !timers.has(each) && !ownResources.has(each)).length,
+          ...pending(),
           cwd: captured.cwd(),
         })
         return
@@ -85,14 +99,35 @@ export function start(context: object): void {
       case 'check':
       case 'blob':
       case 'restore':
+        return
       case 'replayLate':
+        replayLate(message)
+        return
       case 'recovered':
-      case 'verify':
+        channel.send({ t: 'settled', n: message.n, timersDropped: recorder.live() })
+        return
+      case 'verify': {
+        const changed = message.stamps.flatMap((stamp, index) => (recorder.holds(stamp) ? [] : [index]))
+        channel.send({ t: 'verified', n: message.n, changed })
+        return
+      }
       case 'move':
+        channel.send({ t: 'moved', n: message.n, ok: move(message.cwd) })
         return
       default:
         message satisfies never
     }
+  }
+
+  function replayLate({ n, cell, tape }: Extract<ToWorker, { t: 'replayLate' }>): void {
+    const recording = recorder.recordingOf(cell)
+    if (recording?.isReplay) {
+      recording.giveLate(tape)
+      recording.whenDelivered(() => {
+        const { divergence } = recording
+        channel.send({ t: 'lateReplayed', n, ...(divergence !== undefined && { divergence }) })
+      })
+    } else channel.send({ t: 'lateReplayed', n, divergence: { why: 'order', detail: `cell ${cell} was not run again` } })
   }
 
   /** `process.exit` and the like throw; what fails outside of a cell's flow is told and harms nobody. */
@@ -108,7 +143,9 @@ export function start(context: object): void {
       throw error
     })
     const tell = (code: 'OUT-W101' | 'OUT-W102', thrown: unknown): void => {
-      const cell = owner()?.cell ?? 0
+      const context = owner()
+      if (context?.recording.isReplay) return
+      const cell = context?.cell ?? 0
       channel.send({ t: 'problem', code, cell, failure: runner!.describe(thrown, cell) })
     }
     captured.onProblem(
@@ -118,6 +155,26 @@ export function start(context: object): void {
       },
     )
   }
+}
+
+function move(path: string): boolean {
+  try {
+    captured.changeDirectory(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What is left alive beside what the worker itself holds. */
+function pending(): { readonly timers: number; readonly handles: number } {
+  let timed = 0
+  let handles = 0
+  for (const each of captured.activeResources()) {
+    if (timers.has(each)) timed++
+    else if (!ownResources.has(each)) handles++
+  }
+  return { timers: timed, handles }
 }
 
 /** Runs what the first cell will need, so that its compiled form can be kept. */

@@ -102,7 +102,37 @@ async function load(
   ok(namespace)
 }
 
+async function* ticks(
+  start: (tick: () => void) => () => unknown,
+  value: unknown,
+  signal: AbortSignal | undefined,
+  refuse: () => Promise<unknown>,
+): AsyncGenerator<unknown, void> {
+  let waiting = 0
+  let wake: (() => void) | undefined
+  const stop = start(() => {
+    waiting++
+    wake?.()
+  })
+  const onAbort = (): void => wake?.()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    for (;;) {
+      if (signal?.aborted) await refuse()
+      if (waiting === 0)
+        await new MainPromise<void>(resolve => {
+          wake = resolve
+        })
+      for (; waiting > 0; waiting--) yield value
+    }
+  } finally {
+    stop()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
 export const mainRealm: MainRealm = {
+  makeTicks: ticks,
   makeFunction: (name, call) =>
     ({
       [name](...given: unknown[]) {
@@ -117,6 +147,8 @@ export const mainRealm: MainRealm = {
         defineProperty(error, name, { value: fields[name], configurable: true, writable: true, enumerable: true })
     return error
   },
+  // Made by the platform when it is first read, and only in this realm.
+  makeTimeoutError: () => new DOMException('The operation was aborted due to timeout', 'TimeoutError') as unknown as Error,
   makeNamespace: members => {
     const object = create(null) as object
     for (let i = 0; i < members.length; i++) {

@@ -3,32 +3,105 @@
  * of a cell runs before `start` has returned.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { createRequire, isBuiltin, registerHooks } from 'node:module'
+import * as fs from 'node:fs'
+import { createRequire, isBuiltin, registerHooks, syncBuiltinESMExports } from 'node:module'
 import { Socket } from 'node:net'
-import { join, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inspect, types } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { constants, createContext, Script } from 'node:vm'
 import type { Captured } from './captured.ts'
 import { mainRealm } from './main-realm.ts'
 
-const { apply } = Reflect
+const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect
+// Taken as they are: what cells have in their place is recorded.
+const {
+  constants: fileFlags,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  lstatSync,
+  writeFileSync,
+  writeSync,
+} = fs
+const filePathOf = fileURLToPath
+const fileUrlOf = pathToFileURL
+const syncExports = syncBuiltinESMExports
 const textEncoder = new TextEncoder()
 const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const { encodeInto } = TextEncoder.prototype
 const { decode } = TextDecoder.prototype
-const { byteLength, isBuffer } = Buffer
+const { byteLength, from: bufferFrom, isBuffer } = Buffer
+const { toString: bufferText } = Buffer.prototype
+const { now: dateNow } = Date
+const { snapshot } = AsyncLocalStorage
 const { setImmediate: later, setTimeout: after, process: own } = globalThis
-const { cwd, kill, reallyExit, memoryUsage, getActiveResourcesInfo, getBuiltinModule } = own as typeof process & {
+const { chdir, cwd, hrtime, kill, reallyExit, memoryUsage, getActiveResourcesInfo, getBuiltinModule } = own as typeof process & {
   reallyExit(code: number): never
 }
 const { rss } = memoryUsage
 const { now, eventLoopUtilization } = performance
 const { pid, versions } = own
+const hrefOf = getOwnPropertyDescriptor(URL.prototype, 'href')!.get as (this: unknown) => string
+
+/** Loaded when something is hashed or drawn: few cells need it, and it takes a while. */
+let cryptoModule: typeof import('node:crypto') | undefined
+let hashing:
+  | {
+      readonly createHash: typeof import('node:crypto').createHash
+      readonly randomBytes: typeof import('node:crypto').randomBytes
+    }
+  | undefined
+function crypto(): NonNullable<typeof hashing> {
+  if (hashing !== undefined) return hashing
+  cryptoModule = apply(getBuiltinModule, own, ['crypto']) as typeof import('node:crypto')
+  const { createHash, randomBytes } = cryptoModule
+  return (hashing = { createHash, randomBytes })
+}
+
+/** The platform's own functions use ones that were replaced; what the engine asks of it is not recorded. */
+let isOwn = false
+function quietly<T>(run: () => T): T {
+  const before = isOwn
+  isOwn = true
+  try {
+    return run()
+  } finally {
+    isOwn = before
+  }
+}
+
+function wrapFunction(
+  original: object,
+  handle: (given: readonly unknown[], receiver: unknown, target: object | undefined) => unknown,
+): object {
+  const isConstructor = getOwnPropertyDescriptor(original, 'prototype') !== undefined
+  const call = original as (...given: unknown[]) => unknown
+  const made: object = isConstructor
+    ? function (this: unknown, ...given: unknown[]) {
+        return isOwn && new.target === undefined ? apply(call, this, given) : handle(given, this, new.target)
+      }
+    : {
+        method(this: unknown, ...given: unknown[]) {
+          return isOwn ? apply(call, this, given) : handle(given, this, undefined)
+        },
+      }.method
+  const keys = ownKeys(original)
+  for (let i = 0; i < keys.length; i++) {
+    const own = getOwnPropertyDescriptor(original, keys[i]!)!
+    // A getter may have to lead to a replacement, too.
+    if (own.get !== undefined) own.configurable = true
+    defineProperty(made, keys[i]!, own)
+  }
+  setPrototypeOf(made, getPrototypeOf(original))
+  return made
+}
 const cells = new AsyncLocalStorage<unknown>()
 const { run, getStore } = AsyncLocalStorage.prototype
 const { runInContext } = Script.prototype
@@ -103,7 +176,7 @@ const captured: Captured = {
   setImmediate: task => void later(task),
   setTimeout: (task, ms) => void after(task, ms),
   now: () => apply(now, performance, []) as number,
-  activeMs: () => (apply(eventLoopUtilization, performance, []) as { active: number }).active,
+  activeMs: () => quietly(() => (apply(eventLoopUtilization, performance, []) as { active: number }).active),
   residentMb: () => (apply(rss, memoryUsage, []) as number) / 1024 / 1024,
   cwd: () => apply(cwd, own, []) as string,
   exit: () => apply(reallyExit, own, [0]) as never,
@@ -124,23 +197,101 @@ const captured: Captured = {
     // While a cell is not interruptible the signal must not end the process.
     own.on('SIGINT', () => {})
   },
-  hookModules: (refuse, link) => {
+  hookModules: ({ ask, link, resolved, loaded }) => {
     registerHooks({
       resolve: (specifier, context, next) => {
         if (link(specifier) !== undefined) return { url: specifier, format: 'module', shortCircuit: true }
-        refuse(specifier)
-        return next(specifier, context)
+        ask(specifier)
+        const found = next(specifier, context)
+        resolved(specifier, context.parentURL, found.url)
+        return found
       },
       load: (url, context, next) => {
         const source = link(url)
-        return source === undefined ? next(url, context) : { format: 'module', source, shortCircuit: true }
+        if (source !== undefined) return { format: 'module', source, shortCircuit: true }
+        loaded(url)
+        return next(url, context)
       },
     })
     own.getBuiltinModule = mainRealm.makeFunction('getBuiltinModule', given => {
-      refuse(`${given[0] as string}`)
+      ask(`${given[0] as string}`)
       return apply(getBuiltinModule, own, given as [string])
     }) as typeof own.getBuiltinModule
   },
+  wrapFunction,
+  isBuiltin: specifier => isBuiltin(specifier),
+  builtin: name => {
+    // Its functions are taken before they are replaced.
+    if (name === 'crypto') crypto()
+    return apply(getBuiltinModule, own, [name])
+  },
+  syncBuiltinExports: () => syncExports(),
+  snapshot: () => snapshot() as (run: () => void) => void,
+  sha256: of => crypto().createHash('sha256').update(of).digest('hex'),
+  randomBytes: count => crypto().randomBytes(count),
+  randomHex: digits => apply(bufferText, crypto().randomBytes(digits / 2), ['hex']) as string,
+  toBase64: bytes =>
+    apply(bufferText, bufferFrom(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength), ['base64']) as string,
+  fromBase64: text => bufferFrom(text, 'base64'),
+  dateNow: () => dateNow(),
+  hrtime: () => {
+    const [seconds, nanoseconds] = apply(hrtime, own, []) as [number, number]
+    return seconds * 1_000_000 + Math.floor(nanoseconds / 1_000)
+  },
+  files: {
+    stat: (path, follow) => {
+      const found = follow ? statSync(path) : lstatSync(path)
+      const { size, mode, mtimeMs, ctimeMs, ino } = found
+      return { size, mode, mtimeMs, ctimeMs, ino, isFile: found.isFile(), isDirectory: found.isDirectory() }
+    },
+    read: path => readFileSync(path),
+    list: (path, deep) => {
+      const entries = readdirSync(path, { withFileTypes: true, recursive: deep })
+      const names: string[] = []
+      for (let i = 0; i < entries.length; i++) {
+        const entry = entries[i]!
+        names[i] = `${entry.parentPath}${sep}${entry.name}${entry.isDirectory() ? sep : ''}`
+      }
+      return names
+    },
+    target: path => {
+      let link = ''
+      try {
+        link = readlinkSync(path)
+      } catch {
+        // No link.
+      }
+      return `${link} ${realpathSync(path)}`
+    },
+  },
+  pathOf: given => {
+    if (typeof given === 'string') return resolve(given)
+    if (isBuffer(given)) return resolve(apply(bufferText, given, []) as string)
+    if (typeof given !== 'object' || given === null) return undefined
+    try {
+      return filePathOf(apply(hrefOf, given, []) as string)
+    } catch {
+      return undefined // no URL, or none of a file
+    }
+  },
+  filePathOf: url => filePathOf(url),
+  textOfUrl: object => {
+    try {
+      return apply(hrefOf, object, []) as string
+    } catch {
+      // A request, whose getter is of the platform.
+    }
+    const of = getPrototypeOf(object)
+    const get = of === null || types.isProxy(of) ? undefined : getOwnPropertyDescriptor(of, 'url')?.get
+    try {
+      return get === undefined ? undefined : `${apply(get, object, []) as string}`
+    } catch {
+      return undefined
+    }
+  },
+  createFlags: fileFlags.O_CREAT | fileFlags.O_TRUNC | fileFlags.O_APPEND,
+  ownFile: __filename,
+  changeDirectory: path => void apply(chdir, own, [path]),
   guardProcess: refuse => {
     const guards: Record<string, (given: readonly unknown[]) => unknown> = {
       exit: () => refuse('process.exit'),
@@ -161,15 +312,15 @@ const captured: Captured = {
       })
     }
   },
-  linkUrl: name => pathToFileURL(under(apply(cwd, own, []) as string, name)).href,
+  linkUrl: name => fileUrlOf(under(apply(cwd, own, []) as string, name)).href,
   requireAt: folder => createRequire(under(folder, 'cell.cjs')),
-  folderUrl: folder => pathToFileURL(under(folder, 'cell.ts')).href,
+  folderUrl: folder => fileUrlOf(under(folder, 'cell.ts')).href,
   compiler: name => (compiler ??= loadCompiler().exports.packages)[name],
   joinPath: under,
   resolveFrom: (folder, specifier) => {
     if (isBuiltin(specifier)) return specifier.startsWith('node:') ? specifier : `node:${specifier}`
-    if (/^\.{0,2}\/|^[a-z][a-z\d+.-]*:/i.test(specifier)) return new URL(specifier, pathToFileURL(under(folder, 'cell.ts'))).href
-    return pathToFileURL(createRequire(under(folder, 'cell.cjs')).resolve(specifier)).href
+    if (/^\.{0,2}\/|^[a-z][a-z\d+.-]*:/i.test(specifier)) return new URL(specifier, fileUrlOf(under(folder, 'cell.ts'))).href
+    return fileUrlOf(createRequire(under(folder, 'cell.cjs')).resolve(specifier)).href
   },
   versions: { node: versions.node, v8: versions.v8, icu: versions.icu ?? '' },
   pid,

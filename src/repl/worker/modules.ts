@@ -7,21 +7,47 @@ import type { Captured } from './captured.ts'
 
 declare const captured: Captured
 
+export interface Linked {
+  readonly namespace: Readonly<Record<string, unknown>>
+  /** What the declaration's specifier was resolved to: `node:…` or a URL. */
+  readonly url: string
+}
+
 export interface Modules {
   /** Load a link module of this text and give its namespace. */
-  link(source: string): Promise<{ readonly namespace: Readonly<Record<string, unknown>> }>
+  link(source: string): Promise<Linked>
   /** `require` of cells, resolving from the directory of now. */
   readonly require: unknown
 }
 
-export function createModules(): Modules {
+export interface ModuleWatch {
+  /** Asked for, in whatever way, before it is looked for. */
+  asked(specifier: string): void
+  /** Loaded for the first time, but for modules of the platform. */
+  loaded(url: string): void
+}
+
+export function createModules(watch: ModuleWatch): Modules {
   const links = new Map<string, string>()
+  const targets = new Map<string, string>()
   let count = 0
   const refuse = (specifier: string): void => {
     if (isRefusedModule(specifier))
       throw captured.realm.makeError('Error', `The module '${specifier}' cannot be used in a cell.`, { code: 'OUT-C002' })
   }
-  captured.hookModules(refuse, url => links.get(url))
+  captured.hookModules({
+    ask: specifier => {
+      refuse(specifier)
+      watch.asked(specifier)
+    },
+    link: url => links.get(url),
+    resolved: (_, parent, url) => {
+      if (parent !== undefined && links.has(parent)) targets.set(parent, url)
+    },
+    loaded: url => {
+      if (!url.startsWith('node:')) watch.loaded(url)
+    },
+  })
   return {
     link: source =>
       new Promise((resolve, reject) => {
@@ -33,11 +59,12 @@ export function createModules(): Modules {
             // The loader holds what it has loaded.
             links.delete(url)
             then(result)
+            targets.delete(url)
           }
         // A namespace can have an export named `then`, which must not be called.
         captured.realm.importModule(
           url,
-          done(namespace => resolve({ namespace })),
+          done(namespace => resolve({ namespace, url: targets.get(url) ?? '' })),
           done(reject),
         )
       }),

@@ -11,6 +11,8 @@ const tailUnits = 64 * 1024
 export function captureOutput(channel: Channel, outputBytes: () => number, of: () => CellContext | undefined): void {
   const send = (stream: 'stdout' | 'stderr', text: string): void => {
     const context = of()
+    // What it prints when it is run again was seen then.
+    if (context?.recording.isReplay) return
     const cell = context?.cell ?? 0
     const left = outputBytes() - (context?.printedUnits ?? 0)
     if (context !== undefined) context.printedUnits += text.length

@@ -21,6 +21,7 @@ import {
   type RunMessage,
   type SeenBinding,
 } from './protocol.ts'
+import type { Recorder } from './recording/recorder.ts'
 import type { References } from './references.ts'
 import type { SentValue, Values } from './values.ts'
 
@@ -41,6 +42,8 @@ export interface Runner {
   activeMs(): number
   /** The cell that runs now, or ran last. */
   latest(): CellContext | undefined
+  /** The replay of that cell has gone another way: it is over. */
+  diverged(cell: number): void
 }
 
 interface Active {
@@ -63,14 +66,17 @@ export interface RunnerParts {
   readonly channel: Channel
   readonly calls: Calls
   readonly modules: Modules
+  readonly recorder: Recorder
   readonly values: Values
   readonly references: References
   readonly boot: () => BootMessage
   /** The engine's own global object; a script in this context calls `startCell`. */
   readonly context: object
+  readonly pending: () => DoneMessage['pending']
 }
 
-export function createRunner({ channel, calls, modules, values, references, boot, context: engineGlobal }: RunnerParts): Runner {
+export function createRunner(parts: RunnerParts): Runner {
+  const { channel, calls, modules, recorder, values, references, boot, context: engineGlobal, pending } = parts
   const { realm, Script } = captured
   const platformNames = platformNamesOf(captured.global)
   for (const name of captured.pristineNames) platformNames.add(name)
@@ -91,7 +97,10 @@ export function createRunner({ channel, calls, modules, values, references, boot
   const describe = (thrown: unknown, cell: number): Failure => describeFailure(thrown, readerFor(cell))
 
   async function run(message: RunMessage): Promise<void> {
-    const context: CellContext = { cell: message.cell, printedUnits: 0, ended: false, refusedExit: undefined }
+    const { cell, replay } = message
+    for (const late of recorder.late()) channel.send({ t: 'late', ...late })
+    const recording = replay === undefined ? recorder.begin(cell) : recorder.again(cell, replay.tape, replay.calls)
+    const context: CellContext = { cell, printedUnits: 0, ended: false, refusedExit: undefined, recording }
     const now: Active = { context, began: captured.activeMs(), compileMs: 0, program: undefined, phase: 'parse', isOver: false }
     active = now
     latest = context
@@ -200,8 +209,12 @@ export function createRunner({ channel, calls, modules, values, references, boot
       // Rejections that nobody handles are known when the queue of microtasks has drained.
       captured.setImmediate(() => {
         const how = ending()
-        if (how.value === undefined) finish(now, how)
-        else values.settle(how.value.of, () => finish(now, how))
+        const close = (): void => {
+          if (how.value === undefined) finish(now, how)
+          else values.settle(how.value.of, () => finish(now, how))
+        }
+        if (context.recording.isReplay) context.recording.whenDelivered(close)
+        else close()
       })
     }
     const ok = (value: unknown): void => end(() => ({ outcome: 'ok', ...valueFor(value) }))
@@ -232,14 +245,19 @@ export function createRunner({ channel, calls, modules, values, references, boot
     now.isOver = true
     active = undefined
     const { context, program } = now
+    const { recording } = context
+    if ((ending.outcome === 'interrupted' || ending.outcome === 'abandoned') && !recording.isReplay)
+      recording.effect('interrupted')
     calls.endLease(context)
-    if (context.refusedExit !== undefined && ending.failure?.code !== 'OUT-X002') {
+    if (context.refusedExit !== undefined && ending.failure?.code !== 'OUT-X002' && !recording.isReplay) {
       channel.send({ t: 'problem', code: 'OUT-X002', cell: context.cell, failure: context.refusedExit })
     }
     const changes = program === undefined ? { added: [], changed: [], removed: [] } : names.finish()
     const report = (changed: readonly string[]): NameReport[] => changed.map(name => reportOf(name, program))
     const reports = { added: report(changes.added), changed: report(changes.changed), removed: changes.removed }
     const { value, failure } = valueSent(ending, context.cell)
+    const { tape, stamps, effects } = recording.take()
+    const { divergence } = recording
     const fences = { stdout: fence(1, context.cell), stderr: fence(2, context.cell) }
     channel.send(
       {
@@ -259,9 +277,11 @@ export function createRunner({ channel, calls, modules, values, references, boot
         },
         world: program?.world ?? false,
         unfixed: [],
-        stamps: [],
-        effects: [],
-        pending: { timers: 0, handles: 0 },
+        ...(tape !== undefined && { tape }),
+        stamps,
+        effects,
+        ...(divergence !== undefined && { divergence }),
+        pending: pending(),
         rewrites: program?.rewrites ?? [],
         fences,
         cwd: directory(),
@@ -321,6 +341,9 @@ export function createRunner({ channel, calls, modules, values, references, boot
   }
 
   return {
+    diverged: cell => {
+      if (active?.context.cell === cell) finish(active, { outcome: 'abandoned' })
+    },
     run: message => void run(message),
     abandon: cell => {
       if (active?.context.cell === cell) finish(active, { outcome: 'abandoned' })

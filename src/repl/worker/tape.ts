@@ -50,7 +50,7 @@ export interface LateTape extends Tape {
 /** How something outside was when a cell read it. */
 export interface Stamp {
   /** `file`: the content. `stat` …: the result. `env`: a variable; `path` is its name. */
-  readonly of: 'file' | 'stat' | 'lstat' | 'directory' | 'link' | 'env'
+  readonly of: 'file' | 'stat' | 'lstat' | 'exists' | 'directory' | 'tree' | 'link' | 'env'
   /** Absolute. */
   readonly path: string
   /** SHA-256 in hex; of size and time of change when the file is larger than 8 MiB; `null`: it was not there. */
