@@ -1,6 +1,6 @@
 /** pack behind the real runtime, with time that stands still and a text side in memory. */
 import { createPackEngine, type PackEngineOptions } from '../../src/pack/engine.ts'
-import type { PackConfig } from '../../src/pack/types.ts'
+import type { PackConfig, PackProject } from '../../src/pack/types.ts'
 import type { Door } from '../../src/runtime/outrigger.ts'
 import { createVirtualTime } from '../../src/runtime/virtual-time.ts'
 import type { Action, ActionKind, ActionOf } from '../../src/session/actions.ts'
@@ -23,7 +23,9 @@ export interface PackWorld extends Runtime {
   last<K extends ActionKind>(kind: K): ActionOf<K>
 }
 
-export interface WorldOptions {
+export interface WorldOptions<P extends PackProject = FakePack> {
+  /** Another text side, and the machine under it. */
+  readonly pack?: P
   readonly config?: Partial<PackConfig>
   readonly without?: readonly ActionKind[]
   readonly beside?: readonly FakeEngine[]
@@ -31,8 +33,15 @@ export interface WorldOptions {
   readonly session?: string
 }
 
-export function packWorld({ config, without = [], beside = [], engine: options, session = 's' }: WorldOptions = {}): PackWorld {
-  const pack = fakePack(config)
+export function packWorld({
+  config,
+  without = [],
+  beside = [],
+  engine: options,
+  session = 's',
+  pack: given,
+}: WorldOptions<PackProject> = {}): PackWorld {
+  const pack = (given ?? fakePack(config)) as FakePack
   const time = createVirtualTime(Date.UTC(2026, 0, 2))
   const store = memoryStore({ clock: time.clock })
   const engine = createPackEngine(pack, { store: async () => store, clock: time.clock }, options)
