@@ -169,8 +169,6 @@ export interface DoneMessage {
   }
   readonly touch: readonly string[]
   readonly dynamic: boolean
-  /** What the text uses from outside: free platform names and modules. */
-  readonly uses: { readonly globals: readonly string[]; readonly modules: readonly string[] }
   /** Writes a property of a platform object or of the global object: its names depend on `#world`. */
   readonly world: boolean
   /** Names of earlier entries of source whose function or class has state of its own by now; sorted. */

@@ -271,10 +271,6 @@ export function createRunner(parts: RunnerParts): Runner {
         names: reports,
         touch: program?.touch ?? [],
         dynamic: program?.dynamic ?? false,
-        uses: {
-          globals: program === undefined ? [] : usedGlobals(program),
-          modules: program?.imports.map(each => each.specifier) ?? [],
-        },
         world: program?.world ?? false,
         unfixed: [],
         ...(tape !== undefined && { tape }),
@@ -310,10 +306,6 @@ export function createRunner(parts: RunnerParts): Runner {
     if (kind === 'function' || kind === 'class')
       references.note(names.read(name)?.value, { name, kind, cell: program.cell, start, end })
     return { name, kind, start, end }
-  }
-
-  function usedGlobals(program: Program): string[] {
-    return [...program.occurrences.keys()].filter(name => platformNames.has(name) && !names.kinds.has(name))
   }
 
   function fence(descriptor: 1 | 2, cell: number): boolean {

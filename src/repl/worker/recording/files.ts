@@ -37,12 +37,7 @@ const secondPath: ReadonlySet<string> = new Set(['copyFile', 'cp', 'symlink', 'l
 
 const isOutput = (descriptor: unknown): boolean => descriptor === 1 || descriptor === 2
 
-export interface Files {
-  /** Note that a file is read, by whatever means. */
-  read(recording: Recording, of: Of, path: string): void
-}
-
-export function installFiles(ambient: Ambient, fs: Properties): Files {
+export function installFiles(ambient: Ambient, fs: Properties): void {
   const paths = new Map<number, string>()
   let handlePrototype: object | undefined
 
@@ -201,7 +196,6 @@ export function installFiles(ambient: Ambient, fs: Properties): Files {
         return call.proceed()
       })
   }
-  return { read }
 }
 
 function observe(promise: unknown, ok: (value: unknown) => void, fail: (reason: unknown) => void): void {

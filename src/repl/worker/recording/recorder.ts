@@ -6,7 +6,7 @@ import type { LateTape, Stamp, Tape, TranscribedCall } from '../tape.ts'
 import { Ambient } from './ambient.ts'
 import { installClocks, installFacts, installProcessFacts, type StillClock } from './clocks.ts'
 import { effectModules, installEffects } from './effects.ts'
-import { type Files, installFiles } from './files.ts'
+import { installFiles } from './files.ts'
 import { installCrypto, installRandomNumbers } from './randomness.ts'
 import { Recording, type RecordingHost } from './recording.ts'
 import { holds, takeStamp } from './stamps.ts'
@@ -92,11 +92,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   const global = captured.global as Properties
-  let files: Files | undefined
   const install: Record<string, (module: Properties) => void> = {
-    fs: module => {
-      files = installFiles(ambient, module)
-    },
+    fs: module => installFiles(ambient, module),
     'fs/promises': () => prepare('fs'),
     'dns/promises': () => prepare('dns'),
     crypto: module => installCrypto(ambient, module, draw),
