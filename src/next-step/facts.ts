@@ -5,11 +5,13 @@
 import { foldWork, noWork, type Work } from '../session/busy.ts'
 import type { By, SessionEvent, Todo } from '../session/events.ts'
 import { cutMiddle } from '../text/data.ts'
+import { mask } from '../text/redact.ts'
 import { foldGoal, type Goals, noGoals } from './goals.ts'
 import { foldTool, noTurnWork, type TurnWork } from './local.ts'
 import { hostsIn } from './risky.ts'
 import type { NewestTurn } from './types.ts'
 
+/** Secrets in it are masked. */
 export interface Said {
   readonly who: 'person' | 'agent' | 'ours' | 'tool'
   readonly text: string
@@ -135,9 +137,9 @@ export function noteOurs(facts: NextFacts, text: string, talkChars: number = max
   return { ...facts, talk: add(facts.talk, { who: 'ours', text: cutMiddle(text, 400) }, talkChars) }
 }
 
-/** Newest kept: as many as fit twice the room, so that a long answer leaves something beside it. */
-function add(talk: readonly Said[], said: Said, chars: number): readonly Said[] {
-  const all = [...talk, said]
+/** Secrets are masked here, once. Newest kept: as many as fit twice the room, so that a long answer leaves something beside it. */
+function add(talk: readonly Said[], { who, text }: Said, chars: number): readonly Said[] {
+  const all = [...talk, { who, text: mask(text) }]
   let left = Math.max(chars, 4_000) + 4_000
   let from = all.length
   while (from > 0 && left > 0 && all.length - from < 200) {

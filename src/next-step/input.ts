@@ -57,9 +57,13 @@ export function suggestInput(parts: InputParts): ModelInput | null {
   ]
   const text = blocks
     .filter(([, lines]) => lines.length > 0)
-    .map(([name, lines]) => `${name}:\n${lines.join('\n')}`)
+    .map(([name, lines]) => {
+      const body = lines.join('\n')
+      // What was said is masked since it was heard.
+      return `${name}:\n${name === 'talk' ? body : mask(body)}`
+    })
     .join('\n\n')
-  const user = `${goalSentence(facts)}\n\n${record(mask(text), hex)}`
+  const user = `${goalSentence(facts)}\n\n${record(text, hex)}`
   return { system: systemText.replace('{max}', String(maxChars)), user }
 }
 

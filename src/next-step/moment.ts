@@ -144,8 +144,7 @@ export class Moment {
     const shown = offerOf(this.before.stored.row)
     const shows = offerOf(this.stored.row)
     if (shown?.gen !== shows?.gen) this.add({ do: 'show-offer', offer: shows })
-    const loopWas = lineKey(this.before.local)
-    if (loopWas !== lineKey(this.local)) this.add(this.loopLine())
+    if (isOtherLine(this.before.local, this.local)) this.add(this.loopLine())
     const status = this.status()
     if (status !== this.local.status) {
       this.setLocal({ status })
@@ -164,8 +163,15 @@ export function offerOf(row: Row | null): OfferShown | null {
   return { turn, gen, text, intent }
 }
 
-/** Time that passes alone is no change. */
-function lineKey({ loop, stopped }: Local): string {
-  if (loop === null) return `off ${stopped ?? ''}`
-  return JSON.stringify([loop.hold, loop.grant, loop.spent])
+/** Does the loop show anything else now? Time that passes alone is no change. */
+function isOtherLine(before: Local, now: Local): boolean {
+  if (before.loop === now.loop && before.stopped === now.stopped) return false
+  if (before.loop === null || now.loop === null) return before.loop !== now.loop || before.stopped !== now.stopped
+  const { hold, grant, spent } = before.loop
+  return (
+    hold !== now.loop.hold ||
+    grant !== now.loop.grant ||
+    spent.rounds !== now.loop.spent.rounds ||
+    spent.tokens !== now.loop.spent.tokens
+  )
 }

@@ -3,7 +3,8 @@ import { type NextProcess, nextProcess, shared } from '../support/next-world.ts'
 
 const end = (turn: number, answer = 'Done.') => ({ kind: 'turn-ended', turn, reason: 'completed', answer }) as const
 const start = (turn: number, by: 'person' | 'host' | 'plugin' | 'goal' = 'host') => ({ kind: 'turn-started', turn, by }) as const
-const edit = (call: string) => ({ kind: 'tool-finished', turn: null, call, tool: 'edit', input: {}, ok: true, output: '', written: ['a.ts'] }) as const
+const edit = (call: string) =>
+  ({ kind: 'tool-finished', turn: null, call, tool: 'edit', input: {}, ok: true, output: '', written: ['a.ts'] }) as const
 
 async function answer(process: NextProcess, text: string): Promise<void> {
   await process.tell({ kind: 'model-answered', ask: process.last('ask-model')!.id, text })
@@ -15,7 +16,13 @@ describe('the engine', () => {
     await process.tell({ kind: 'person-spoke', text: 'build it' })
     await process.tell(start(1, 'person'))
     await process.tell(end(1))
-    expect(process.last('ask-model')).toMatchObject({ purpose: 'suggest', mode: 'aside', model: 'test/m', maxTokens: 200, timeoutMs: 20_000 })
+    expect(process.last('ask-model')).toMatchObject({
+      purpose: 'suggest',
+      mode: 'aside',
+      model: 'test/m',
+      maxTokens: 200,
+      timeoutMs: 20_000,
+    })
     await answer(process, '- Run the unit tests')
     expect(process.last('show-offer')?.offer).toMatchObject({ text: 'Run the unit tests', intent: 'worker-step', turn: 1 })
     await process.tell(end(1))
@@ -26,7 +33,12 @@ describe('the engine', () => {
   it('keeps the offer over a restart and the loop not', async () => {
     const world = shared()
     const first = nextProcess(world, '1:boot:1')
-    expect((await first.type('arm --rounds 3'))?.document).toMatchObject({ ok: true, kind: 'done', already: false, displaced: null })
+    expect((await first.type('arm --rounds 3'))?.document).toMatchObject({
+      ok: true,
+      kind: 'done',
+      already: false,
+      displaced: null,
+    })
     await first.tell(start(1))
     await first.tell(end(1, 'Which one do you want?'))
     await answer(first, 'Run the unit tests')
@@ -34,7 +46,10 @@ describe('the engine', () => {
     world.dead.add('1:boot:1')
     const second = nextProcess(world, '2:boot:2')
     const state = await second.type('state')
-    expect(state?.document).toMatchObject({ offer: { status: 'ready', text: 'Run the unit tests' }, loop: { armed: false, reason: 'restart' } })
+    expect(state?.document).toMatchObject({
+      offer: { status: 'ready', text: 'Run the unit tests' },
+      loop: { armed: false, reason: 'restart' },
+    })
     expect(second.lines()).toContain('disarm restart')
     expect(second.all('submit')).toHaveLength(0)
     expect((await second.type('run'))?.document).toMatchObject({ ok: true, text: 'Run the unit tests' })
@@ -155,7 +170,16 @@ describe('the engine', () => {
 
   it('answers usage for what it does not understand, without any effect', async () => {
     const process = nextProcess(shared())
-    for (const args of ['arm --round 3', 'arm extra', 'frob', 'run --offer', 'autorun', 'model a b', 'log x', 'arm --until "open'])
+    for (const args of [
+      'arm --round 3',
+      'arm extra',
+      'frob',
+      'run --offer',
+      'autorun',
+      'model a b',
+      'log x',
+      'arm --until "open',
+    ])
       expect((await process.type(args))?.ok).toBe(false)
     expect(process.lines()).toEqual([])
   })

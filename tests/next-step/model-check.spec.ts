@@ -36,7 +36,12 @@ class Watch {
     const offer = String(one['offer'])
     switch (one['do']) {
       case 'ledger': {
-        const { what, reason, gen, detail } = one as unknown as { what: string; reason: string; gen: string; detail?: { rounds: number } }
+        const { what, reason, gen, detail } = one as unknown as {
+          what: string
+          reason: string
+          gen: string
+          detail?: { rounds: number }
+        }
         if (what === 'arm' || what === 'regrant') {
           this.#armed.set(process, { of: detail!.rounds, fired: 0 })
           this.#spoke.delete(process)
@@ -107,8 +112,8 @@ const alphabet = [
   'goal a 2 active disarmed',
 ]
 
-const bounded = Number(process.env['OUTRIGGER_NEXT_DEPTH'] ?? 4)
-const tapes = Number(process.env['OUTRIGGER_NEXT_TAPES'] ?? 300)
+const bounded = Number(process.env['OUTRIGGER_NEXT_DEPTH'] ?? 3)
+const tapes = Number(process.env['OUTRIGGER_NEXT_TAPES'] ?? 120)
 
 /** One step deeper than its parent; values are pure, so that a path is played from its beginning. */
 describe('every order of events', () => {
@@ -136,32 +141,60 @@ const turn = fc.integer({ min: 1, max: 8 }).map(number => number + 8)
 const gen = fc.integer({ min: 1, max: 12 }).map(number => `g${number}`)
 const step = fc.oneof(
   { weight: 6, arbitrary: turn.map(number => `end ${number}`) },
-  { weight: 2, arbitrary: fc.tuple(turn, fc.constantFrom('person', 'host', 'plugin', 'goal')).map(([number, by]) => `start ${number} ${by}`) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(turn, fc.constantFrom('person', 'host', 'plugin', 'goal')).map(([number, by]) => `start ${number} ${by}`),
+  },
   {
     weight: 8,
     arbitrary: fc
-      .tuple(gen, fc.constantFrom('Write the parser', 'Test the parser', 'NONE', 'GOAL: ship', '/compact', 'Push the branch', 'Check it again'))
+      .tuple(
+        gen,
+        fc.constantFrom(
+          'Write the parser',
+          'Test the parser',
+          'NONE',
+          'GOAL: ship',
+          '/compact',
+          'Push the branch',
+          'Check it again',
+        ),
+      )
       .map(([name, text]) => `ok ${name} ${text}`),
   },
   { weight: 1, arbitrary: gen.map(name => `err ${name} unavailable`) },
   { weight: 4, arbitrary: fc.constantFrom('arm rounds=2', 'arm', 'arm until=t rounds=3', 'arm take=true', 'arm tokens=10000') },
-  { weight: 1, arbitrary: fc.constantFrom('say', 'off', 'on', 'disarm', 'dismiss', 'suggest', 'compact', 'clear', 'close', 'restart') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('say', 'off', 'on', 'disarm', 'dismiss', 'suggest', 'compact', 'clear', 'close', 'restart'),
+  },
   { weight: 1, arbitrary: fc.constantFrom('run', 'run g1', 'run g3') },
   { weight: 2, arbitrary: gen.map(name => `starting ${name}`) },
   { weight: 1, arbitrary: gen.map(name => `nosend ${name}`) },
   { weight: 1, arbitrary: fc.constantFrom('edit a.ts', 'look', 'sh ok npm test', 'sh bad npm test') },
-  { weight: 2, arbitrary: fc.constantFrom('work jobs=1', 'work jobs=0', 'work questions=1', 'work questions=0', 'draft', 'nodraft') },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('work jobs=1', 'work jobs=0', 'work questions=1', 'work questions=0', 'draft', 'nodraft'),
+  },
   {
     weight: 1,
-    arbitrary: fc.constantFrom('goal a 1 active armed', 'goal a 1 active disarmed', 'goal a 2 active disarmed', 'goal a 2 paused disarmed', 'goal none'),
+    arbitrary: fc.constantFrom(
+      'goal a 1 active armed',
+      'goal a 1 active disarmed',
+      'goal a 2 active disarmed',
+      'goal a 2 paused disarmed',
+      'goal none',
+    ),
   },
   { weight: 1, arbitrary: fc.constantFrom('check c1 1', 'check c1 0', 'check c2 timeout', 'check c3 1') },
   { weight: 1, arbitrary: fc.constantFrom('tick', 'die p2') },
 )
-const event = fc.tuple(fc.constantFrom('', '', '', 'p2>'), step, fc.integer({ min: 0, max: 20_000 })).map(([process, text, wait]) => ({
-  text: text.startsWith('die') || text === 'restart' ? text : `${process}${text}`,
-  wait,
-}))
+const event = fc
+  .tuple(fc.constantFrom('', '', '', 'p2>'), step, fc.integer({ min: 0, max: 20_000 }))
+  .map(([process, text, wait]) => ({
+    text: text.startsWith('die') || text === 'restart' ? text : `${process}${text}`,
+    wait,
+  }))
 
 describe('a random tape', () => {
   it('never breaks a rule, and replays to the same bytes', () => {
