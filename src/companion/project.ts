@@ -1,4 +1,6 @@
 /** companion in one project: its knowledge, its packs, its settings of now. Sessions and verbs share one. */
+import type { ClaimCache } from './claims/check-claims.ts'
+import { createObservations, type Observations } from './claims/observations.ts'
 import { gateOf, raiseOf } from './confidence.ts'
 import { identities, isLiteral } from './config.ts'
 import type { CompanionDeps } from './deps.ts'
@@ -10,6 +12,9 @@ import type { CompanionConfig, Intent } from './types.ts'
 export interface Companion {
   readonly deps: CompanionDeps
   readonly knowledge: Knowledge
+  /** Runs of tests that any session of the project was seen to make. */
+  readonly observations: Observations
+  readonly claimCache: ClaimCache
   /** As it is now. Throws `COMPANION_BAD_CONFIG`. */
   config(): CompanionConfig
   /** The packs of a root; the project's own when left out. */
@@ -22,6 +27,8 @@ export function createCompanion(deps: CompanionDeps): Companion {
   return {
     deps,
     knowledge,
+    observations: createObservations(),
+    claimCache: new Map(),
     config: () => deps.config(),
     compiled: (config, root = deps.root) => layers.compile(root, config.compat),
   }

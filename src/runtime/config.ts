@@ -4,6 +4,7 @@
  * A fault in a section stops that engine only; a fault of the file itself stops all. A running process
  * reads a file again when its stamp moves, and keeps the last good version of a section that turned bad.
  */
+import type { CompanionConfig } from '../companion/types.ts'
 import { type Fault, OutriggerError } from '../errors.ts'
 import type { KeelConfig } from '../keel/types.ts'
 import type { FileIdentity, Files } from '../ports/files.ts'
@@ -84,6 +85,7 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
   let loaded: readonly Loaded[] = []
   let fileFault: OutriggerError | undefined
   let sections: ReadonlyMap<SectionName, Section> | undefined
+  let companion: { readonly of: Resolved; readonly config: CompanionConfig } | undefined
 
   function load(): ReadonlyMap<SectionName, Section> {
     loaded = sources.map(source => loadFile(files, source))
@@ -146,7 +148,12 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
       const { values } = resolvedOf('keel')
       return keelConfig(path => values.get(path)!.value)
     },
-    companion: () => companionConfig(nested(resolvedOf('companion').values)),
+    companion() {
+      const resolved = resolvedOf('companion')
+      // Asked for at every event of a session.
+      if (companion?.of !== resolved) companion = { of: resolved, config: companionConfig(nested(resolved.values)) }
+      return companion.config
+    },
     models: (): ModelsConfig => modelsConfig(nested(resolvedOf('models').values)),
     section: name => nested(resolvedOf(name).values),
     check(engine?: EngineName) {
