@@ -3,6 +3,7 @@ import { boundNames, findToken, type Node, skipTrivia } from './ast.ts'
 import { guardEnd } from './erase.ts'
 import { visitFunction, visitStatements } from './functions.ts'
 import { parameterDecorators } from './legacy-decorators.ts'
+import { isPlainClass } from './literals.ts'
 import { wrapUsing } from './using.ts'
 import type { Handler, Walk } from './walk.ts'
 
@@ -50,7 +51,8 @@ function visitField(walk: Walk, member: Node, from: number): void {
   if (member['computed'] === true) walk.visit(member['key'], member)
   eraseMark(walk, member)
   eraseType(walk, member)
-  if (member['value']) walk.deeper(() => walk.within(true, () => walk.visit(member['value'], member)))
+  if (member['value'])
+    walk.inLiteral(member, 'method', false, () => walk.deeper(() => walk.within(true, () => walk.visit(member['value'], member))))
   guardEnd(walk, member)
 }
 
@@ -71,7 +73,7 @@ function lowerAccessor(walk: Walk, member: Node, from: number, index: number): v
   else {
     const equals = findToken(source, member['typeAnnotation']?.end ?? keyEnd, '=')
     edits.replace(from, equals, made)
-    walk.deeper(() => walk.within(true, () => walk.visit(value, member)))
+    walk.inLiteral(member, 'method', false, () => walk.deeper(() => walk.within(true, () => walk.visit(value, member))))
     if (source[member.end - 1] !== ';') edits.close(member.end, ';')
   }
   walk.note({ kind: 'lowered', description: `accessor ${keyText} became a private field with a getter and a setter` })
@@ -147,7 +149,9 @@ function visitMember(walk: Walk, member: Node, index: number, derived: boolean):
       break
     case 'StaticBlock':
       wrapUsing(walk, member['body'], walk.source.indexOf('{', member.start) + 1, member.end - 1)
-      walk.deeper(() => walk.within(true, () => visitStatements(walk, member['body'], member)))
+      walk.inLiteral(member, 'method', false, () =>
+        walk.deeper(() => walk.within(true, () => visitStatements(walk, member['body'], member))),
+      )
       break
     default:
       walk.visit(member, member)
@@ -165,6 +169,10 @@ export function hasDecorators(node: Node): boolean {
 
 /** The heads and the body of a class; its name is declared by the caller. */
 export function visitClass(walk: Walk, node: Node): void {
+  walk.inLiteral(node, 'class', isPlainClass(node) && !hasDecorators(node), () => visitClassInside(walk, node))
+}
+
+function visitClassInside(walk: Walk, node: Node): void {
   const { edits, source } = walk
   const isLegacy = walk.request.decorators === 'legacy'
   const isOutermost = hasDecorators(node) && (isLegacy || !walk.inSecond)

@@ -11,6 +11,7 @@ import { eraseHandlers, guardEnd } from './erase.ts'
 import { declareLexical, functionHandlers } from './functions.ts'
 import { fenceFault } from './help.ts'
 import { lowerLegacyClass } from './legacy-decorators.ts'
+import { closeAll } from './literals.ts'
 import { moduleHandlers } from './modules.ts'
 import { freshName } from './names.ts'
 import { parseCell } from './parse.ts'
@@ -171,6 +172,7 @@ function resolve(walk: Walk): Resolved {
   const { request, h } = walk
   const declared = new Set(walk.declared.map(entry => entry.name))
   const hidden = new Set([...request.platformNames].filter(name => declared.has(name) || request.known.has(name)))
+  for (const name of request.lost ?? []) if (!declared.has(name)) hidden.add(name)
   const free = new Map<string, number[]>()
   const writes = new Set<string>(walk.lateWrites)
   const own: Reference[] = []
@@ -179,8 +181,12 @@ function resolve(walk: Walk): Resolved {
     if (walk.locals.has(name)) {
       // A variable of the wrapper is seen only by what is created inside it.
       if (top !== undefined) top.needsHelpers = true
+      closeAll(reference.literal)
       continue
     }
+    if (name === 'eval' || name === 'Function') closeAll(reference.literal)
+    if (hidden.has(name) || !request.platformNames.has(name))
+      for (let literal = reference.literal; literal !== undefined; literal = literal.parent) literal.free.add(name)
     const places = free.get(name)
     if (places === undefined) free.set(name, [start])
     else places.push(start)
@@ -266,6 +272,7 @@ function assemble(walk: Walk, resolved: Resolved, submitted: string): Program {
     occurrences: free,
     dynamic: walk.dynamic || isPlatform('eval') || isPlatform('Function'),
     world: [...walk.worldRoots].some(isPlatform),
+    literals: walk.literals(),
     rewrites: walk.rewrites,
     positions: createPositionMap(submitted, output.code, output.segments, columnOffset),
   }

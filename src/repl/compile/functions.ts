@@ -53,6 +53,17 @@ function visitParameter(walk: Walk, parameter: Node, index: number, parent: Node
 
 /** The parameters and body of any function; its key and decorators belong to what is around it. */
 export function visitFunction(walk: Walk, node: Node): void {
+  const kind = literalKinds[node.type] ?? 'method'
+  walk.inLiteral(node, kind, kind !== 'method', () => visitInside(walk, node))
+}
+
+const literalKinds: Readonly<Record<string, 'function' | 'arrow'>> = {
+  FunctionDeclaration: 'function',
+  FunctionExpression: 'function',
+  ArrowFunctionExpression: 'arrow',
+}
+
+function visitInside(walk: Walk, node: Node): void {
   const inside = (): void => {
     walk.within(true, () => {
       const typeParameters = node['typeParameters'] as Node | null | undefined

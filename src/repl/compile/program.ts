@@ -20,6 +20,8 @@ export interface CompileRequest {
   readonly platformNames: ReadonlySet<string>
   /** `last`: the value of a last expression statement is reported through `Helpers.echo`. */
   readonly echo: 'return' | 'last'
+  /** Names that are gone: reading one says why. Default none. */
+  readonly lost?: ReadonlySet<string>
   readonly decorators: 'standard' | 'legacy'
   readonly jsx: 'off' | 'react-jsx'
   /** Whether `using` is lowered. Default: when the engine that compiles lacks it. */
@@ -60,6 +62,18 @@ export interface ProgramImport extends SourceRange {
   readonly bindings: readonly ImportBinding[]
   /** Exports that a re-export names and that must exist. */
   readonly required: readonly string[]
+}
+
+/** A function or class of the source. */
+export interface Literal extends SourceRange {
+  readonly kind: 'function' | 'class'
+  readonly isDeclaration: boolean
+  /** Uses names of the session and the platform only, so that its text, evaluated again, makes the same. */
+  readonly isOpen: boolean
+  /** Evaluated at most once when the cell runs. */
+  readonly once: boolean
+  /** Names of the session that it uses, and those of the platform that a binding hides; sorted. */
+  readonly free: readonly string[]
 }
 
 export type RewriteKind = 'import' | 'export' | 'redeclaration' | 'lowered'
@@ -103,6 +117,8 @@ export interface Program {
   readonly dynamic: boolean
   /** Writes a property of a platform object or of `globalThis`, as far as the text shows. */
   readonly world: boolean
+  /** In the order in which they end; methods are not among them. */
+  readonly literals: readonly Literal[]
   readonly rewrites: readonly Rewrite[]
   readonly positions: PositionMap
 }

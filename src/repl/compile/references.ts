@@ -1,5 +1,6 @@
 /** Expressions whose identifiers are references, and how each is referred to. */
 import { eachChild, isAnonymousFunction, type Node } from './ast.ts'
+import { closeAll, usesPrivateName, usesReceiver } from './literals.ts'
 import type { Handler, Walk } from './walk.ts'
 
 const identifier: Handler = (walk, node) => walk.refer(node)
@@ -152,18 +153,26 @@ const property: Handler = (walk, node) => {
 
 const nothing: Handler = () => undefined
 
+const receiver: Handler = walk => usesReceiver(walk.literal)
+
+const privateName: Handler = walk => usesPrivateName(walk.literal)
+
 const await_: Handler = (walk, node) => {
   if (walk.depth === 0) walk.awaits++
   walk.visit(node['argument'], node)
 }
 
 const meta: Handler = (walk, node) => {
-  if (node['meta'].name !== 'import') return
+  if (node['meta'].name !== 'import') {
+    usesReceiver(walk.literal)
+    return
+  }
   walk.edits.replace(node.start, node.end, `${walk.usesHelpers()}.meta`)
 }
 
 const with_: Handler = (walk, node) => {
   walk.dynamic = true
+  closeAll(walk.literal)
   eachChild(node, child => walk.visit(child, node))
 }
 
@@ -181,7 +190,9 @@ export const referenceHandlers: Readonly<Record<string, Handler>> = {
   ObjectProperty: property,
   BreakStatement: nothing,
   ContinueStatement: nothing,
-  PrivateName: nothing,
+  PrivateName: privateName,
+  ThisExpression: receiver,
+  Super: receiver,
   JSXIdentifier: nothing,
   AwaitExpression: await_,
   MetaProperty: meta,

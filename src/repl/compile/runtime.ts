@@ -43,6 +43,13 @@ export interface SessionNames {
   read(name: string): { readonly value: unknown } | undefined
   /** Bind a name from outside a cell. */
   bind(name: string, kind: NameKind, value: unknown): void
+  /** Bind names whose values are made together, when one of them is first read. */
+  bindLazily(
+    bindings: readonly { readonly name: string; readonly kind: NameKind }[],
+    load: () => ReadonlyMap<string, unknown>,
+  ): void
+  /** False: its value has not been made yet. */
+  isLoaded(name: string): boolean
   /** Take a name away, as `delete` does. */
   remove(name: string): void
   /** The value that the last expression statement reported, when `echo` is `last` and it ran; given once. */
@@ -54,6 +61,8 @@ export interface SessionNamesOptions {
   readonly global: object
   /** The set that every `CompileRequest` of the session carries. */
   readonly platformNames: ReadonlySet<string>
+  /** Says why a name that is not bound is gone; `undefined` when it never was. Default: none is. */
+  readonly whyLost?: (name: string) => string | undefined
   /** The object that `import.meta` gives. */
   readonly meta: () => object
 }

@@ -3,6 +3,7 @@
  * declares reaches the root: it names something of the session or the platform.
  */
 import type { Node } from './ast.ts'
+import { closeOver, type OpenLiteral } from './literals.ts'
 
 /** How a reference is written, as far as putting a member expression in its place depends on it. */
 export type ReferenceForm = 'value' | 'call' | 'typeof' | 'shorthand'
@@ -26,6 +27,7 @@ export interface Reference {
   readonly top: TopFunction | undefined
   /** Functions around it. */
   readonly depth: number
+  readonly literal: OpenLiteral | undefined
 }
 
 /**
@@ -36,6 +38,8 @@ export type Binding = { readonly holder: string } | { readonly late: string; rea
 
 export interface Scope {
   readonly parent: Scope | undefined
+  /** Scopes around it. */
+  readonly depth: number
   /** Receives `var`. */
   readonly takesVars: boolean
   readonly names: Map<string, Binding>
@@ -43,7 +47,7 @@ export interface Scope {
 }
 
 export function createScope(parent: Scope | undefined, takesVars: boolean): Scope {
-  return { parent, takesVars, names: new Map(), references: [] }
+  return { parent, depth: parent === undefined ? 0 : parent.depth + 1, takesVars, names: new Map(), references: [] }
 }
 
 /** Resolve the references of a scope that ends; the rest goes to its parent. */
@@ -52,6 +56,7 @@ export function endScope(scope: Scope, rewrite: (reference: Reference, binding: 
   for (const reference of references) {
     if (!names.has(reference.name)) parent?.references.push(reference)
     else {
+      closeOver(reference.literal, scope.depth)
       const binding = names.get(reference.name)
       if (binding !== undefined) rewrite(reference, binding)
     }

@@ -32,12 +32,17 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
   const written = new Set<string>()
   /** Getters of ours → the value, without running anything else of the session. */
   const readers = new WeakMap<object, () => unknown>()
+  /** Getters of names that are bound when they are first read. */
+  const unloaded = new WeakMap<object, () => void>()
+  const pending = new Map<string, () => void>()
   let anyWrites = false
   let mayAddGlobals = false
   let before = new Map<string, Before | undefined>()
   let echoed: { readonly value: unknown } | undefined
 
   const missing = (name: PropertyKey): never => {
+    const why = typeof name === 'string' ? options.whyLost?.(name) : undefined
+    if (why !== undefined) throw Object.assign(new RealmReferenceError(why), { code: 'OUT-R003' })
     throw new RealmReferenceError(`${String(name)} is not defined`)
   }
   /** Bindings of platform names; what it lacks is the platform's. */
@@ -55,6 +60,7 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
   const holderOf = (name: string): Properties => (platformNames.has(name) ? store : global)
 
   const define = (name: string, kind: NameKind, value: unknown): void => {
+    pending.delete(name)
     const isConstant = kind === 'const' || kind === 'import'
     const holder = holderOf(name)
     if (isConstant && (holder === store || anyWrites || written.has(name))) defineAccessor(name, () => value)
@@ -80,7 +86,10 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
     const descriptor = Object.getOwnPropertyDescriptor(holderOf(name), name)
     if (descriptor === undefined) return undefined
     if (descriptor.get === undefined) return { value: descriptor.value }
-    const reader = readers.get(descriptor.get)
+    unloaded.get(descriptor.get)?.()
+    const loaded = Object.getOwnPropertyDescriptor(holderOf(name), name)
+    if (loaded !== undefined && loaded.get === undefined) return { value: loaded.value }
+    const reader = readers.get((loaded ?? descriptor).get!)
     if (reader === undefined) return { value: undefined }
     try {
       return { value: reader() }
@@ -218,6 +227,30 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
     },
     bind(name, kind, value) {
       commit(kind, { [name]: value })
+    },
+    bindLazily(bindings, load) {
+      const bind = (): void => {
+        const values = load()
+        for (const { name, kind } of bindings) if (pending.get(name) === bind) define(name, kind, values.get(name))
+      }
+      for (const { name, kind } of bindings) {
+        const get = (): unknown => {
+          bind()
+          return read(name)?.value
+        }
+        const set = (value: unknown): void => {
+          if (kind === 'const' || kind === 'import') throw new RealmTypeError('Assignment to constant variable.')
+          define(name, kind, value)
+        }
+        pending.set(name, bind)
+        unloaded.set(get, bind)
+        Object.defineProperty(holderOf(name), name, { get, set, enumerable: true, configurable: true })
+        kinds.set(name, kind)
+      }
+    },
+    isLoaded: name => {
+      const get = Object.getOwnPropertyDescriptor(holderOf(name), name)?.get
+      return get === undefined || !unloaded.has(get)
     },
     remove(name) {
       Reflect.deleteProperty(holderOf(name), name)

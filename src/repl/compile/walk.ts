@@ -4,7 +4,8 @@
  */
 import { eachChild, type Node } from './ast.ts'
 import type { Edits } from './edits.ts'
-import type { CompileRequest, Declared, NameKind, ProgramImport, Rewrite, SourceRange } from './program.ts'
+import { isLoop, literalOf, type OpenLiteral, usesReceiver } from './literals.ts'
+import type { CompileRequest, Declared, Literal, NameKind, ProgramImport, Rewrite, SourceRange } from './program.ts'
 import { createScope, endScope, type Reference, type ReferenceForm, type Scope, type TopFunction } from './scopes.ts'
 
 /** A cell that parses and is refused all the same. */
@@ -72,6 +73,10 @@ export class Walk {
   defaultFunction: Node | undefined
   /** Text around the whole body. */
   body: { readonly before: string; readonly after: string } = { before: '', after: '' }
+  /** The innermost function or class around the node. */
+  literal: OpenLiteral | undefined
+  readonly finished: OpenLiteral[] = []
+  #loops = 0
   /** Numbers for names of generated variables. */
   counter = 0
   scope: Scope = this.root
@@ -98,7 +103,12 @@ export class Walk {
   visit(node: Node | null | undefined, parent: Node): void {
     if (node === null || node === undefined) return
     const handler = this.#handlers.get(node.type)
-    if (handler !== undefined) handler(this, node, parent)
+    if (isLoop(node.type)) {
+      this.#loops++
+      if (handler !== undefined) handler(this, node, parent)
+      else eachChild(node, child => this.visit(child, node))
+      this.#loops--
+    } else if (handler !== undefined) handler(this, node, parent)
     else if (node.type.startsWith('TS')) this.eraseType(node.start, node.end)
     else eachChild(node, child => this.visit(child, node))
   }
@@ -121,6 +131,21 @@ export class Walk {
     })
   }
 
+  /** Go through a function or class. */
+  inLiteral(node: Node, kind: OpenLiteral['kind'], isOpen: boolean, inside: () => void): void {
+    const parent = this.literal
+    const once = parent === undefined && this.#loops === 0 && this.depth === 0
+    const literal: OpenLiteral = { parent, node, kind, depth: this.scope.depth, once, isOpen, free: new Set() }
+    this.literal = literal
+    inside()
+    this.literal = parent
+    this.finished.push(literal)
+  }
+
+  literals(): readonly Literal[] {
+    return this.finished.flatMap(each => literalOf(each) ?? [])
+  }
+
   /** Go through something with its own `var`, `this` or `await`. */
   deeper(inside: () => void): void {
     this.depth++
@@ -131,6 +156,7 @@ export class Walk {
   refer(identifier: Node, form: ReferenceForm = 'value', write = false, named?: Node): void {
     const { name, start } = identifier as Node & { readonly name: string }
     const end = start + name.length
+    if (name === 'arguments') usesReceiver(this.literal)
     const exact = this.source.startsWith(name, start)
     this.scope.references.push({
       name,
@@ -141,6 +167,7 @@ export class Walk {
       named,
       top: this.top,
       depth: this.depth,
+      literal: this.literal,
     })
   }
 
