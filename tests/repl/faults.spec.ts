@@ -43,6 +43,19 @@ describe('a cell that does not stop', () => {
     expect('recovery' in next).toBe(false)
   })
 
+  it.each([
+    ['a listener for the signal that stays', 'process.on("SIGINT", () => {})'],
+    ['a listener that came and went', 'const f = () => {}; process.once("SIGINT", f); process.off("SIGINT", f)'],
+    ['all listeners gone', 'process.removeAllListeners()'],
+  ])('is broken off with %s', async (_, before) => {
+    const { run } = await startSession()
+    await run(`const keep = 7; ${before}`)
+    const result = await run('for (;;);', { computeMs: 200 })
+    expect(result).toMatchObject({ outcome: 'timeout', error: { code: 'OUT-T001', worker: 'kept' } })
+    expect(await run('for (;;);', { computeMs: 200 })).toMatchObject({ outcome: 'timeout', error: { worker: 'kept' } })
+    expect(await run('return keep')).toMatchObject({ value: 7 })
+  })
+
   it('can be cancelled', async () => {
     const { run } = await startSession()
     const abort = new AbortController()

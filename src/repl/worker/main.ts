@@ -136,6 +136,34 @@ function endGroup(): never {
   return apply(reallyExit, own, [0]) as never
 }
 
+/**
+ * A script that a signal can break off has a thread that waits for the signal. Where Node lets the thread be kept, not every cell starts one of its own;
+ * then the signal does nothing between cells either. A listener of a cell takes the signal over, so with the first of them this ends.
+ */
+function keepWatching(): void {
+  const ignore = (): void => void own.on('SIGINT', () => {})
+  try {
+    const { binding } = own as unknown as {
+      binding?(name: string): { startSigintWatchdog?(): void; stopSigintWatchdog?(): void }
+    }
+    const { startSigintWatchdog: start, stopSigintWatchdog: stop } = apply(binding!, own, ['contextify']) as {
+      startSigintWatchdog(): void
+      stopSigintWatchdog(): void
+    }
+    if (typeof stop !== 'function') return ignore()
+    start()
+    const release = (event: string | symbol): void => {
+      if (event !== 'SIGINT') return
+      own.off('newListener', release)
+      stop()
+      ignore()
+    }
+    own.on('newListener', release)
+  } catch {
+    ignore()
+  }
+}
+
 let compiler: Readonly<Record<string, unknown>> | undefined
 
 function loadCompiler(): { readonly exports: { readonly packages: Readonly<Record<string, unknown>> }; readonly script: Script } {
@@ -194,8 +222,7 @@ const captured: Captured = {
   onProblem: (uncaught, rejection) => {
     own.setUncaughtExceptionCaptureCallback(uncaught)
     own.on('unhandledRejection', (reason, promise) => rejection(reason, promise))
-    // While a cell is not interruptible the signal must not end the process.
-    own.on('SIGINT', () => {})
+    keepWatching()
   },
   hookModules: ({ ask, link, resolved, loaded }) => {
     registerHooks({
