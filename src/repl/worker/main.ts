@@ -150,7 +150,7 @@ function keepWatching(): void {
       startSigintWatchdog(): void
       stopSigintWatchdog(): void
     }
-    if (typeof stop !== 'function') return ignore()
+    if (typeof stop !== 'function') throw new TypeError('it could not be given back')
     start()
     const release = (event: string | symbol): void => {
       if (event !== 'SIGINT') return
