@@ -22,6 +22,7 @@ export type Word = {
 export const words: readonly Word[] = [
   { kind: 'group', word: 'keel', summary: 'documents that declare their sources: what moved since they were reviewed' },
   { kind: 'group', word: 'companion', summary: 'the tests, documents and claims that travel with a change' },
+  { kind: 'group', word: 'pack', summary: 'notes of a line of work, kept over fresh contexts' },
   { kind: 'group', word: 'next', summary: 'one suggested next step a turn, and a loop that knows when to stop' },
   { kind: 'group', word: 'session', summary: 'a host’s session log as events, and the facts they add up to' },
   { kind: 'operation', word: 'replay', summary: 'what the engines would have asked for in a recorded session' },
@@ -84,6 +85,23 @@ export const words: readonly Word[] = [
   },
   {
     kind: 'builtin',
+    word: 'serve',
+    summary: 'one process with the engines of a project, for every door that asks',
+    usage: 'outrigger serve [--detach | --stop] [options]',
+    options: [
+      ['--detach', 'use the one that runs, or start one in the background; prints where it listens'],
+      ['--stop', 'end the one that runs'],
+    ],
+    examples: ['outrigger serve --detach', 'outrigger serve --stop --project ../docs'],
+    exits: [
+      [0, 'it runs, or it ended'],
+      [2, 'usage'],
+      [3, 'it did not start'],
+      [4, 'another one runs already'],
+    ],
+  },
+  {
+    kind: 'builtin',
     word: 'hook',
     summary: 'answer one event of a host that runs commands: its JSON on stdin, one JSON on stdout',
     usage: 'outrigger hook <HostEvent> [options]',
@@ -117,9 +135,9 @@ export const words: readonly Word[] = [
 ]
 
 /** Words that other versions of the program have. */
-const absent: readonly string[] = ['pack', 'serve']
+const absent: readonly string[] = []
 
-export const engines: readonly string[] = ['keel', 'companion', 'repl', 'next']
+export const engines: readonly string[] = ['keel', 'companion', 'repl', 'pack', 'next']
 
 /** The entry of a first word. Throws `CLI_USAGE`. */
 export function wordOf(word: string): Word {
@@ -138,7 +156,7 @@ export function wordOf(word: string): Word {
 /** An engine named with `--engine`. Throws `CLI_USAGE`. */
 export function engineOf(name: string): string {
   if (engines.includes(name)) return name
-  if (absent.includes(name) && name !== 'serve') throw notInThisVersion(name)
+  if (absent.includes(name)) throw notInThisVersion(name)
   throw new OutriggerError('CLI_USAGE', `no engine "${name}"`, {
     subject: name,
     hint: `engines of this version: ${engines.join(', ')}`,

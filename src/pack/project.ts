@@ -11,6 +11,7 @@ import { liveLines } from './fold.ts'
 import { savedFacts } from './frontier.ts'
 import { isPrivate, placementOf, setPrivate } from './git-exclude.ts'
 import { clauseId } from './ids.ts'
+import { storedBody } from './journal.ts'
 import { confirm, load } from './load.ts'
 import { checkName, inbox, nameOfTitle } from './names.ts'
 import { hasOlder, olderStreams } from './older.ts'
@@ -78,6 +79,10 @@ export function createPack(deps: PackDeps): PackProject {
       return liveLines(folded)
         .filter(line => open.includes(line.section))
         .map(({ shownId, section, text }) => ({ id: shownId, section, text }))
+    },
+    async filed(stream) {
+      const entries = pack.read(stream)?.journal.entries.filter(entry => entry.state !== 'torn') ?? []
+      return entries.map(({ key, id, session, body }) => ({ key, id, words: `${session}\0${storedBody(body)}` }))
     },
     placement: () => placementOf(deps),
     setPrivate: on => setPrivate(deps, on),

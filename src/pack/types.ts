@@ -424,6 +424,9 @@ export interface PackProject {
   setPrivate(on: boolean): Promise<boolean>
   isPrivate(): boolean
 
+  /** Entries of the journal by key and by their words: session, NUL, body as stored. Empty for an unknown stream. */
+  filed(stream: string): Promise<readonly { readonly key: string; readonly id: string; readonly words: string }[]>
+
   /** Keep what the frontier of a later save needs of a session. */
   keepFacts(session: string, facts: SessionFacts): Promise<void>
 }

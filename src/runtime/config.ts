@@ -23,6 +23,7 @@ import {
   type Setting,
   sectionNames,
 } from './config-read.ts'
+import { packConfig, packKeys } from './config-pack.ts'
 import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 
@@ -31,6 +32,7 @@ export const configSchema: ConfigSchema = {
   keel: keelKeys,
   companion: companionKeys,
   repl: replKeys,
+  pack: packKeys,
   next: nextKeys,
   models: modelsKeys,
 }
@@ -154,6 +156,7 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
       if (companion?.of !== resolved) companion = { of: resolved, config: companionConfig(nested(resolved.values)) }
       return companion.config
     },
+    pack: () => packConfig(nested(resolvedOf('pack').values)),
     models: (): ModelsConfig => modelsConfig(nested(resolvedOf('models').values)),
     section: name => nested(resolvedOf(name).values),
     check(engine?: EngineName) {

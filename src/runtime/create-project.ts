@@ -4,6 +4,9 @@ import { OutriggerError } from '../errors.ts'
 import type { KeelDeps } from '../keel/deps.ts'
 import { exclusive } from '../keel/exclusive.ts'
 import type { KeelConfig, KeelProject } from '../keel/types.ts'
+import type { PackDeps } from '../pack/deps.ts'
+import { createPack } from '../pack/project.ts'
+import type { PackProject } from '../pack/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Git } from '../ports/git.ts'
@@ -103,6 +106,33 @@ export function createProject(machine: Machine): Project {
     }
   }
 
+  let pack: { readonly deps: PackDeps; readonly project: PackProject } | undefined
+
+  function packNow(): { readonly deps: PackDeps; readonly project: PackProject } {
+    const now = config.pack()
+    if (pack !== undefined && JSON.stringify(pack.deps.config) === JSON.stringify(now)) return pack
+    const own: PackDeps = { root: places.root, config: now, files, git, clock, ...kept, suspectOf }
+    pack = { deps: own, project: createPack(own) }
+    return pack
+  }
+
+  /** keel's word on a document. A fault in keel's own settings is not pack's. */
+  async function suspectOf(child: string): Promise<string | null | undefined> {
+    try {
+      const now = keelDeps()
+      if (keel?.of !== now) keel = { of: now, project: machine.createKeel(now) }
+      const { project } = keel
+      if (project.isOff().off) return undefined
+      await exclusive(project, () => project.refresh({ kind: 'full' }, { budgetMs: edgesMs }))
+      const edges = project.edgesOf(child).filter(edge => edge.child === child)
+      if (edges.length === 0) return undefined
+      return edges.find(edge => edge.state === 'suspect')?.reason ?? null
+    } catch (error) {
+      if (error instanceof OutriggerError) return undefined
+      throw error
+    }
+  }
+
   return {
     root: places.root,
     door,
@@ -118,6 +148,8 @@ export function createProject(machine: Machine): Project {
     config,
     modes,
     withLease,
+    packDeps: () => packNow().deps,
+    pack: () => packNow().project,
     models: machine.createModels(() => config.models()),
     ledger: createLedger({ store, clock, modes, mask }),
     hasStore: () => machine.hasStore(),

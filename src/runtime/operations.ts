@@ -2,8 +2,11 @@
 import { companionOperations } from '../companion/verbs/index.ts'
 import { keelOperations } from '../keel/verbs/index.ts'
 import { nextOperations } from '../next-step/verbs/index.ts'
+import type { Designation } from '../pack/types.ts'
+import { packOperations } from '../pack/verbs/index.ts'
+import { packSessionOperations } from '../pack/verbs/session.ts'
 import { engineOrder } from '../session/actions.ts'
-import type { AnyOperation } from '../session/operation.ts'
+import type { AnyOperation, Caller } from '../session/operation.ts'
 import { nextConfig } from './config-next.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
@@ -17,6 +20,13 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       () => project.keelDeps(),
     ),
     ...companionOperations(() => project.companion()),
+    ...packOperations({
+      pack: () => project.pack(),
+      files: project.files,
+      openLog: (path, caller) => openSessionLog(project, path, caller),
+      ask: (prompt, caller) => askForNotes(project, prompt, caller),
+    }),
+    ...packSessionOperations(() => project.store()),
     ...nextOperations({
       config: () => nextConfig(project.config.section('next')),
       openLog: (path, caller) => openSessionLog(project, path, caller),
@@ -25,6 +35,13 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
     ...sessionOperations(project),
     ...platformOperations(project),
   ].map(operation => ledgered(operation, project))
+}
+
+/** What the person's own model says to the question of a save. */
+async function askForNotes(project: Project, prompt: string, caller: Caller): Promise<Designation> {
+  const { designateMaxTokens: maxTokens, designateTimeoutMs: timeoutMs } = project.pack().config
+  const reply = await project.models.ask({ prompt, maxTokens, timeoutMs }, caller.signal)
+  return reply.kind === 'answered' ? { kind: 'reply', text: reply.text } : { kind: 'failed', reason: reply.message }
 }
 
 /** A verb that wrote leaves its line in the ledger, whichever door it came through. */

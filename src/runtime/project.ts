@@ -10,6 +10,8 @@ import type { CompanionConfig } from '../companion/types.ts'
 import type { OutriggerError } from '../errors.ts'
 import type { KeelDeps, WithLease } from '../keel/deps.ts'
 import type { KeelConfig, KeelProject } from '../keel/types.ts'
+import type { PackDeps } from '../pack/deps.ts'
+import type { PackConfig, PackProject } from '../pack/types.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Git } from '../ports/git.ts'
@@ -63,6 +65,8 @@ export interface Configuration {
   keel(): KeelConfig
   /** companion's settings, complete. Throws `CONFIG_BAD` or `COMPANION_BAD_CONFIG`. */
   companion(): CompanionConfig
+  /** pack's settings, complete. Throws `CONFIG_BAD` or `PACK_BAD_CONFIG`. */
+  pack(): PackConfig
   /** Whom the command line asks; throws `CONFIG_BAD`. */
   models(): ModelsConfig
   /** Resolved keys of a section as nested plain values; throws like `keel()`. */
@@ -184,6 +188,10 @@ export interface Project {
   keel(): KeelProject
   /** What travels with its files; one instance a project. */
   companion(): Companion
+  /** Throws what `config.pack()` throws. The same object at every call until the configuration changed. */
+  packDeps(): PackDeps
+  /** The project's work streams; one instance a configuration. Throws what `config.pack()` throws. */
+  pack(): PackProject
   /**
    * Who acts: an agent marker in the environment always means agent; then the terminal, then what the
    * caller states (`person`, `agent`, each with `:name`), else person. Doors other than the command line act
