@@ -49,6 +49,7 @@ const parts: Parts = {
   operations: async project => (await import('../runtime/operations.ts')).operationsOf(project),
   mcp: async (runIo, options) => (await import('../mcp/serve.ts')).serveMcp(runIo, options, parts),
   hook: async (runIo, options) => (await import('../hook/main.ts')).answerHook(runIo, options, parts),
+  serve: async (runIo, options) => (await import('../serve/main.ts')).serve(runIo, options, parts),
   repl: async (runIo, command) => (await import('./repl/main.ts')).runRepl(runIo, command, parts.open),
   demo: async (_runIo, options) => (await import('../demo/run.ts')).runDemo(options),
 }

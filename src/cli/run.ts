@@ -17,7 +17,7 @@ export interface OpenOptions {
   readonly cwd: string
   readonly project?: string
   readonly env: Io['env']
-  readonly door: 'cli' | 'mcp' | 'hook'
+  readonly door: 'cli' | 'mcp' | 'hook' | 'serve'
 }
 
 /** What is loaded on demand; tests hand in their own. */
@@ -27,6 +27,10 @@ export interface Parts {
   operations(project: Project): Promise<readonly AnyOperation[]>
   mcp(io: Io, options: { readonly project?: string; readonly engines: readonly string[] }): Promise<number>
   hook(io: Io, options: { readonly project?: string; readonly event: string }): Promise<number>
+  serve(
+    io: Io,
+    options: { readonly project?: string; readonly detach: boolean; readonly stop: boolean; readonly json: boolean },
+  ): Promise<number>
   demo(io: Io, options: { readonly json: boolean; readonly quiet: boolean }): Promise<number>
   repl(io: Io, command: ReplCommand): Promise<number>
 }
@@ -89,6 +93,7 @@ async function builtin(
   if (word.word === 'hook') return hook(args, io, parts, before)
   const { globals, words, options } = parseBuiltin(word.word, args, before, command => {
     if (word.word === 'mcp') command.option('--engine <E...>')
+    if (word.word === 'serve') command.option('--detach').option('--stop')
     if (word.word === 'help') command.argument('[words...]')
     if (word.word === 'repl') {
       command.argument('[words...]').option('--json-lines').option('--source')
@@ -113,6 +118,13 @@ async function builtin(
       return help(words, io, parts, globals)
     case 'mcp':
       return parts.mcp(io, { ...project, engines: (options['engine'] as string[] | undefined) ?? [] })
+    case 'serve':
+      return parts.serve(io, {
+        ...project,
+        detach: options['detach'] === true,
+        stop: options['stop'] === true,
+        json: globals.json,
+      })
     case 'repl':
       return parts.repl(io, { words, options, json: globals.json, ...project })
     case 'demo':

@@ -86,6 +86,8 @@ export interface Outrigger {
   enqueue<T>(session: string, run: () => Promise<T>): Promise<T>
   /** Degraded modes that hold now: `<engine>: set aside`, `<engine>: config`, `no store`. */
   modes(): readonly string[]
+  /** Some session goes on by itself, as with a countdown or an armed loop: ending the process would end it. */
+  isInFlow(): boolean
   /** Resolves when nothing is running or waits its turn. */
   idle(): Promise<void>
   /** Waits for what is running, then lets timers and states go. */

@@ -388,6 +388,8 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     facts: session => sessions.get(session)?.folded.facts,
     enqueue,
     modes: () => modesOf(undefined),
+    isInFlow: () =>
+      [...sessions.all()].some(live => [...live.cells.values()].some(({ engine, state }) => engine.isInFlow?.(state) === true)),
     idle: queues.idle,
     close: async () => {
       await queues.idle()

@@ -34,7 +34,7 @@ export interface Actor {
 }
 
 export interface Caller {
-  readonly door: 'cli' | 'mcp' | 'dsh' | 'claude-code' | 'hook'
+  readonly door: 'cli' | 'mcp' | 'dsh' | 'claude-code' | 'hook' | 'serve'
   readonly actor: Actor
   readonly session?: string
   /** Where relative paths that a person typed begin; left out: the project's root. */

@@ -40,6 +40,7 @@ const parts: Parts = {
   operations: async project => operationsOf(project),
   mcp: () => Promise.reject(new Error('not here')),
   hook: (io, options) => answerHook(io, options, { open: openProject }),
+  serve: () => Promise.reject(new Error('not here')),
   demo: () => Promise.reject(new Error('not here')),
   repl: () => Promise.reject(new Error('not here')),
 }

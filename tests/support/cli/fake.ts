@@ -60,6 +60,7 @@ export function fakeParts(world: FakeWorld): Parts {
       io.stdout.write(JSON.stringify({ repl: command }))
       return 0
     },
+    serve: () => Promise.reject(new Error('not here')),
     demo: async (io, options) => {
       io.stdout.write(JSON.stringify({ demo: options }))
       return 0

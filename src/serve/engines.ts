@@ -1,0 +1,110 @@
+/** The runtime of one project as the engine process has it: engines, operations, what is asked of their own accord, who listens. */
+import { makeEngines } from '../node/engines.ts'
+import { systemTimers } from '../node/timers.ts'
+import { operationsOf } from '../runtime/operations.ts'
+import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
+import type { Project } from '../runtime/project.ts'
+import type { Action } from '../session/actions.ts'
+import type { EventOf } from '../session/events.ts'
+import type { AnyOperation } from '../session/operation.ts'
+import { type Connections, createConnections } from './connections.ts'
+import { callerOf } from './doors.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
+
+export interface Engines {
+  readonly project: Project
+  readonly outrigger: Outrigger
+  readonly outbox: Outbox
+  readonly connections: Connections
+  operation(name: string): AnyOperation | undefined
+  /** What a person typed, and what is answered. */
+  command(event: EventOf<'command-run'>, door: Door): Promise<readonly Action[]>
+  close(): Promise<void>
+}
+
+export interface EnginesOptions {
+  /** Of this process; other processes reach its sessions there. */
+  readonly socket: string
+  log(text: string): void
+}
+
+const liveKey = (session: string): string => `live/${session}`
+
+export function createEngines(project: Project, { socket, log }: EnginesOptions): Engines {
+  const outbox = createOutbox()
+  const outrigger = createOutrigger({
+    root: project.root,
+    store: () => project.sessionStore(),
+    clock: project.clock,
+    timers: systemTimers,
+    engines: makeEngines(project, { hasTools: true, hasPromptSection: false }, (error, engine) =>
+      log(`${engine} takes no part: ${error instanceof Error ? error.message : String(error)}`),
+    ),
+    ledger: project.ledger,
+    door: callerOf('claude-code/0 none').door,
+    deliver: (session, actions) => outbox.put(session, actions),
+    modes: () => project.modes.list().map(mode => mode.name),
+  })
+  const connections = createConnections({
+    async opened(session, { door }) {
+      await register(project, session, { socket, pid: process.pid, door: door.name, at: project.clock.now() })
+    },
+    async closed(session, { door }, isLost) {
+      outbox.drop(session)
+      await register(project, session, undefined)
+      if (!isLost) return
+      log(`${session}: its door went away`)
+      const at = project.clock.now()
+      await outrigger.handle({ kind: 'session-ended', session, project: project.root, at, reason: 'closed' }, door)
+    },
+  })
+  const table = new Map(operationsOf(project).map(operation => [operation.name, operation]))
+  return {
+    project,
+    outrigger,
+    outbox,
+    connections,
+    operation: name => table.get(name),
+    command: (event, door) =>
+      event.name === 'outrigger' ? doctor(project, table.get('doctor')!, event) : outrigger.handle(event, door),
+    async close() {
+      for (const session of connections.sessions()) await register(project, session, undefined)
+      await outrigger.close()
+    },
+  }
+}
+
+/** Where a session is live, so that a command line reaches the process that owns it. A store that cannot be written hides it, no more. */
+async function register(
+  project: Project,
+  session: string,
+  where: Readonly<Record<string, string | number>> | undefined,
+): Promise<void> {
+  try {
+    const store = await project.sessionStore()
+    const key = liveKey(session)
+    const there = await store.get(key)
+    if (where !== undefined) await store.put(key, where, there?.version ?? 0)
+    else if ((there?.value as { pid?: number } | undefined)?.pid === process.pid) await store.remove(key, there!.version)
+  } catch {
+    // Another process registers it at the same time: the later one has it.
+  }
+}
+
+async function doctor(project: Project, operation: AnyOperation, event: EventOf<'command-run'>): Promise<readonly Action[]> {
+  const reply = (ok: boolean, text: string): readonly Action[] => [
+    { kind: 'reply', id: project.clock.newId(), engine: 'keel', ok, text },
+  ]
+  const asked = event.args.trim()
+  if (asked !== '' && asked !== 'doctor') return reply(false, 'use /outrigger')
+  const input: unknown = operation.decode({})
+  const { signal } = new AbortController()
+  const caller = {
+    door: 'claude-code',
+    actor: project.actor('person'),
+    session: event.session,
+    signal,
+    progress: () => {},
+  } as const
+  return reply(true, operation.render(await operation.run(input, caller), input))
+}

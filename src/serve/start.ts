@@ -1,0 +1,98 @@
+/** Finds the engine process of a project, starts one that nobody waits for, and ends it. */
+import { spawn } from 'node:child_process'
+import { OutriggerError } from '../errors.ts'
+import type { Project } from '../runtime/project.ts'
+import { ask, healthOf } from './client.ts'
+import { socketPath } from './place.ts'
+import type { Health, Running } from './protocol.ts'
+
+const startMs = 4_000
+const askMs = 500
+const stopMs = 5_000
+
+/** The one that answers now; a starter with another environment finds it by the store. Throws `SERVE_PROTOCOL`. */
+export async function runningOf(project: Project): Promise<Running | undefined> {
+  return (await lookUp(project))?.running
+}
+
+async function lookUp(project: Project): Promise<{ readonly running: Running; readonly health: Health } | undefined> {
+  for (const socket of await socketsOf(project)) {
+    const health = await healthOf(socket, askMs)
+    if (health === undefined || health.project !== project.root) continue
+    return { running: { socket, pid: health.pid, protocol: health.protocol, version: health.version }, health }
+  }
+  return undefined
+}
+
+async function socketsOf(project: Project): Promise<readonly string[]> {
+  const own = socketPath({ id: project.places.id, env: project.env })
+  if (!project.hasStore()) return [own]
+  const noted = await (await project.sessionStore()).get('serve')
+  const socket = (noted?.value as { socket?: unknown } | undefined)?.socket
+  return typeof socket === 'string' && socket !== own ? [own, socket] : [own]
+}
+
+/**
+ * The one that runs, or a new one in the background: without our streams, so that it lives on when we end. An older one in which
+ * nothing goes on is replaced. Throws `SERVE_NOT_STARTED`.
+ */
+export async function startDetached(project: Project, version: string): Promise<Running> {
+  const found = await lookUp(project)
+  if (found !== undefined) {
+    if (!isOlder(found.running.version, version) || found.health.busy) return found.running
+    await stopRunning(project)
+  }
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'serve', '--project', project.root], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: project.root,
+    env: { ...project.env, OUTRIGGER_ACTOR: '' },
+    windowsHide: true,
+  })
+  const failed = new Promise<Error>(resolve => child.once('error', resolve))
+  child.unref()
+  const until = performance.now() + startMs
+  while (performance.now() < until) {
+    const running = await runningOf(project)
+    if (running !== undefined) return running
+    const error = await Promise.race([failed, new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), 20))])
+    if (error !== undefined) throw notStarted(error.message, error)
+  }
+  throw notStarted(`nobody answers after ${startMs / 1_000} s`)
+}
+
+/** `false`: none ran. Resolves when it answers no more. */
+export async function stopRunning(project: Project): Promise<boolean> {
+  const running = await runningOf(project)
+  if (running === undefined) return false
+  await ask({ socket: running.socket, door: 'cli/0 stop' }, 'POST', '/stop', {}, { timeoutMs: askMs })
+  const until = performance.now() + stopMs
+  while (performance.now() < until) {
+    if ((await healthOf(running.socket, askMs)) === undefined) return true
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  throw new OutriggerError('SERVE_HELD', `process ${running.pid} does not end`, {
+    subject: String(running.pid),
+    hint: `look at what it does in serve.log, or end process ${running.pid} yourself`,
+    exit: 4,
+  })
+}
+
+/** By the numbers of a version; what cannot be compared is not older. */
+function isOlder(version: string, than: string): boolean {
+  const [a, b] = [version, than].map(text => text.split(/[.+-]/, 3).map(Number))
+  for (const index of [0, 1, 2]) {
+    const difference = (a![index] ?? 0) - (b![index] ?? 0)
+    if (Number.isNaN(difference) || difference > 0) return false
+    if (difference < 0) return true
+  }
+  return false
+}
+
+function notStarted(why: string, cause?: unknown): OutriggerError {
+  return new OutriggerError('SERVE_NOT_STARTED', `the engine process did not start: ${why}`, {
+    hint: 'run `outrigger serve` in a terminal and read what it prints',
+    exit: 3,
+    cause,
+  })
+}
