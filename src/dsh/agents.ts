@@ -31,6 +31,15 @@ export interface TrackedAgent {
   starting: Promise<unknown>
   /** What was last told about work beside the agent. */
   busy: string
+  /** Tokens of the open turn as its requests reported them; input without what a cache gave. */
+  usage: { input: number; output: number }
+  /** Permissions that were asked for and not decided. */
+  readonly approvals: Set<string>
+  planMode: boolean
+  /** Turns that were not begun because the loop's message was refused. */
+  readonly voided: Set<number>
+  /** What was last told about the goal. */
+  goal: string
 }
 
 /** @param find - a live agent by its session's id. */
@@ -51,6 +60,11 @@ export function trackAgent(agent: Agent, find: (session: string) => Agent | unde
     started: false,
     starting: Promise.resolve(),
     busy: '',
+    usage: { input: 0, output: 0 },
+    approvals: new Set(),
+    planMode: false,
+    voided: new Set(),
+    goal: '',
   }
 }
 
@@ -69,6 +83,7 @@ export function openTurn(tracked: TrackedAgent, turn: number): void {
   tracked.turn = turn
   tracked.answers = []
   tracked.held = false
+  tracked.usage = { input: 0, output: 0 }
   tracked.reported.clear()
   tracked.called.clear()
 }

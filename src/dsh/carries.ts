@@ -1,10 +1,24 @@
 /** What the door is able to do, as data for the runtime. */
 import type { Door } from '../runtime/outrigger.ts'
 
-const always = ['add-context', 'hold-stop', 'watch', 'reply', 'submit', 'start-fresh', 'ask-model', 'cancel-model'] as const
+const always = [
+  'add-context',
+  'hold-stop',
+  'watch',
+  'reply',
+  'submit',
+  'withdraw',
+  'verdict',
+  'displace-goal',
+  'run-check',
+  'cancel-check',
+  'start-fresh',
+  'ask-model',
+  'cancel-model',
+] as const
 
 const inHeadless: Door['carries'] = new Set(always)
-const inWeb: Door['carries'] = new Set([...always, 'status', 'notify'])
+const inWeb: Door['carries'] = new Set([...always, 'status', 'notify', 'show-offer'])
 
 export interface Doors {
   readonly outer: Door

@@ -6,6 +6,8 @@ import type { Agent, SessionStartSource } from '@deepseek-ai/dsh-agent'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent as HostEvent, Session } from '@deepseek-ai/dsh-session'
 import type { ToolExecution, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
+import { OutriggerError } from '../errors.ts'
+import type { Action } from '../session/actions.ts'
 import { capText } from '../session/caps.ts'
 import { openTurn, type TrackedAgent } from './agents.ts'
 import type { Doors } from './carries.ts'
@@ -13,7 +15,9 @@ import type { Reply } from './commands.ts'
 import { createGuard } from './guard.ts'
 import type { DoorHost } from './host.ts'
 import { notice } from './messages.ts'
-import { isHeard, tellRecord } from './records.ts'
+import { type Fence, fence } from './next/fence.ts'
+import { ownMessage } from './next/messages.ts'
+import { isHeard, isWork, tellRecord } from './records.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { createSessions, noPage } from './sessions.ts'
 import { isPersonMessage, startedBy, textOf, toolFinished } from './translate.ts'
@@ -22,6 +26,8 @@ import { busyOf } from './work.ts'
 
 export interface DshDoor {
   sessionStarted(agent: Agent, source: SessionStartSource): void
+  /** Before a step: may the messages of ours begin it? */
+  fence(agent: Agent, messages: readonly UserMessage[], turn: number): Promise<Fence>
   /** The messages to add to those that enter a step. */
   entering(agent: Agent, messages: readonly UserMessage[], turn: number): Promise<readonly UserMessage[]>
   /** The messages to add to a finished call's result. */
@@ -51,7 +57,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       if (main !== undefined && main !== agent) await tellBusy(main)
       return
     }
-    const busy = busyOf(agent, host)
+    const busy = busyOf(agent, host, at)
     const key = JSON.stringify(busy)
     if (key === at.busy) return
     at.busy = key
@@ -69,15 +75,55 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     const live = isNewTurn ? await sessions.reopen(agent) : await open(agent)
     await at.starting
     const added: UserMessage[] = []
-    for (const message of messages.filter(isPersonMessage)) {
+    const own = messages.map(ownMessage).find(each => each !== undefined)
+    for (const message of messages.filter(each => isPersonMessage(each) && ownMessage(each) === undefined)) {
       const text = capText(textOf(message.content))
       added.push(...(await handle(live, { ...originOf(live, at), kind: 'person-spoke', text })))
     }
     if (isNewTurn) {
       openTurn(at, turn)
-      added.push(...(await handle(live, { ...originOf(live, at), kind: 'turn-started', turn, by: startedBy(messages) })))
+      added.push(
+        ...(await handle(live, {
+          ...originOf(live, at),
+          kind: 'turn-started',
+          turn,
+          by: startedBy(messages),
+          ...(own !== undefined && { offer: own.offer }),
+        })),
+      )
     }
     return [...takePending(at), ...added]
+  }
+
+  const ask = async (agent: Agent, messages: readonly UserMessage[], turn: number): Promise<Fence> => {
+    if (!messages.some(message => ownMessage(message)?.as === 'plugin')) return { kind: 'open' }
+    const at = track(agent)
+    const live = await open(agent)
+    await at.starting
+    const told = await fence(messages, async event => {
+      const actions = await live.outrigger.handle({ ...originOf(live, at), kind: 'turn-starting', ...event })
+      at.pending.push(...sessions.carry(live, at.session, actions))
+      return actions
+    })
+    if (told.kind === 'reject') at.voided.add(turn)
+    return told
+  }
+
+  /** The goal as the host has it now, where that is other than what was told; its driver is switched without a word in the log. */
+  const tellGoal = async (agent: Agent): Promise<void> => {
+    const at = track(agent)
+    if (at.helper !== undefined) return
+    const goal = host.goal(agent)
+    const key = goalKey(goal)
+    if (key === at.goal || (at.goal === '' && goal === undefined)) return
+    at.goal = key
+    const live = await open(agent)
+    const event = { ...originOf(live, at), kind: 'goal-changed' } as const
+    if (goal === undefined) await handle(live, { ...event, goal: null, operation: 'clear' })
+    else {
+      const { objective, id, revision, phase, activation } = goal
+      await handle(live, { ...event, goal: objective, id, revision, phase, activation })
+    }
   }
 
   const finish = async (
@@ -122,15 +168,49 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     agent.steer(notice('keel', hold, hold.split('\n', 1)[0] ?? hold))
   }
 
+  /** Switch the host's own driver of the goal off; the objective stays. */
+  const displace = async (live: LiveProject, agent: Agent, action: string): Promise<readonly Action[]> => {
+    const at = track(agent)
+    const event = { ...originOf(live, at), action } as const
+    try {
+      host.disarmGoal(agent)
+      at.goal = goalKey(host.goal(agent))
+      return live.outrigger.handle({ ...event, kind: 'action-done' })
+    } catch (error) {
+      // Whatever the host throws: the loop waits for the goal, and says so.
+      const code =
+        error instanceof OutriggerError && error.code === 'DSH_NO_GOALS' ? 'absent' : `host:${String(error).slice(0, 200)}`
+      return live.outrigger.handle({ ...event, kind: 'action-failed', reason: code })
+    }
+  }
+
+  /** Permissions and plan mode are work of their own; the row tells which. */
+  const noteWork = async (agent: Agent, event: HostEvent): Promise<void> => {
+    const at = track(agent)
+    const { type, data } = event as { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
+    if (type === 'approval/asked') at.approvals.add(String(data['id']))
+    if (type === 'approval/decided') at.approvals.delete(String(data['id']))
+    if (type === 'plan/mode') at.planMode = data['active'] === true
+    await tellBusy(agent)
+  }
+
   const command = async (agent: Agent, name: string, args: string): Promise<Reply> => {
     const at = track(agent)
     const live = await open(agent)
     await at.starting
+    if (name === 'next') {
+      await tellBusy(agent)
+      await tellGoal(agent)
+    }
     const event = { ...originOf(live, at), kind: 'command-run', name, args, by: 'person' } as const
-    const actions = await live.outrigger.handle(event, doors.outer)
+    const actions = [...(await live.outrigger.handle(event, doors.outer))]
+    const displaced = actions.find(action => action.kind === 'displace-goal')
+    if (displaced !== undefined) actions.push(...(await displace(live, agent, displaced.id)))
     at.pending.push(...sessions.carry(live, at.session, actions))
     const reply = actions.find(action => action.kind === 'reply')
-    return reply === undefined ? { ok: false, text: `${name}: no answer yet; see the status line` } : { ok: reply.ok, text: reply.text }
+    return reply === undefined
+      ? { ok: false, text: `${name}: no answer yet; see the status line` }
+      : { ok: reply.ok, text: reply.text }
   }
 
   const end = async (agent: Agent): Promise<void> => {
@@ -145,6 +225,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
 
   return {
     sessionStarted: (agent, source) => guard.start(agent.id, 'the start of a session', () => open(agent, source)),
+    fence: (agent, messages, turn) => guard.run(agent.id, 'a step', { kind: 'open' } as Fence, () => ask(agent, messages, turn)),
     entering: (agent, messages, turn) => guard.run(agent.id, 'a step', nothing, () => enter(agent, messages, turn)),
     called: async (exec, result) => {
       const { agent } = exec
@@ -155,15 +236,24 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     recorded: (session, event) => {
       if (!isHeard(event) || event.seq < session.firstLiveSeq) return
       const agent = sessions.find(session.id)
-      if (agent !== undefined) guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
+      if (agent === undefined) return
+      if (isWork(event)) return guard.start(agent.id, `a row ${event.type}`, () => noteWork(agent, event))
+      guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
     },
     command: (agent, name, args) => command(agent, name, args),
-    statusChanged: agent => guard.start(agent.id, 'a change of status', () => tellBusy(agent)),
+    statusChanged: agent =>
+      guard.start(agent.id, 'a change of status', async () => {
+        await tellGoal(agent)
+        await tellBusy(agent)
+      }),
     disposed: agent => guard.start(agent.id, 'the end of a session', () => end(agent)),
     close: sessions.close,
     live: async agent => ({ ...(await open(agent)), session: track(agent).session }),
   }
 }
+
+const goalKey = (goal: ReturnType<DoorHost['goal']>): string =>
+  goal === undefined ? '' : [goal.id, goal.revision, goal.phase, goal.activation].join(' ')
 
 const nothing: readonly UserMessage[] = []
 

@@ -1,9 +1,24 @@
 /** What the door asks of the host; tests hand in their own. */
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import { OutriggerError } from '../errors.ts'
 import type { ActionOf } from '../session/actions.ts'
 import { openBeside } from './fresh.ts'
 import { askModel, type ModelReply } from './model.ts'
+
+export interface HostGoal {
+  readonly id: string
+  readonly revision: number
+  readonly objective: string
+  readonly phase: string
+  readonly activation: 'armed' | 'disarmed'
+}
+
+interface GoalService {
+  get(agent: Agent): HostGoal | undefined
+  disarm(agent: Agent): unknown
+}
 
 export interface DoorHost {
   /** A live agent by the id of its session. */
@@ -12,6 +27,12 @@ export interface DoorHost {
   agents(): readonly Agent[]
   /** Background jobs of an agent that run now. */
   jobs(agent: Agent): number
+  /** The goal of an agent, with whether the host's own driver goes on with it; `undefined`: none, or no such service. */
+  goal(agent: Agent): HostGoal | undefined
+  /** Keep the host's driver of the goal from starting turns; the goal stays. Throws when there is no such service. */
+  disarmGoal(agent: Agent): void
+  /** Start a turn that no agent began. Throws what the host throws. */
+  start(agent: Agent, message: UserMessage): void
   /** Tokens that fit into the agent's context; 0 when the host does not know. */
   window(agent: Agent): number
   /** Ask the session's model beside its conversation. Never rejects. */
@@ -32,6 +53,13 @@ export function hostOf(ctx: Context): DoorHost {
       const jobs = ctx.get('jobs') as { list(caller: unknown): readonly { readonly status: string }[] } | undefined
       return jobs?.list(agent).filter(job => job.status === 'running' || job.status === 'stopping').length ?? 0
     },
+    goal: agent => (ctx.get('goals') as GoalService | undefined)?.get(agent),
+    disarmGoal: agent => {
+      const goals = ctx.get('goals') as GoalService | undefined
+      if (goals === undefined) throw new OutriggerError('DSH_NO_GOALS', 'the host has no goals')
+      goals.disarm(agent)
+    },
+    start: (agent, message) => ctx.agents.withoutInitiator(() => agent.followup(message)),
     window: agent => agent.session.requestContext()?.contextWindow ?? 0,
     ask: (agent, ask, signal) => askModel(ctx, agent, ask, signal),
     openBeside: (agent, onId) => openBeside(ctx, agent, onId),

@@ -26,11 +26,14 @@ export function listen(ctx: Context, opener: Opener, display: Display): void {
 
   ctx.on('agent/session-start', ({ agent, source }) => door.sessionStarted(agent, source))
 
-  ctx.on('agent/pre-step', async ({ agent, turn }, next) => {
+  ctx.on('agent/pre-step', async ({ agent, messages, turn }, next) => {
+    const fence = await door.fence(agent, messages, turn)
+    if (fence.kind === 'reject') return { kind: 'reject' }
     const decision = await next()
     if (decision.kind !== 'enter') return decision
-    const added = await door.entering(agent, decision.messages, turn)
-    return added.length === 0 ? decision : { kind: 'enter', messages: [...decision.messages, ...added] }
+    const entering = fence.kind === 'without' ? decision.messages.filter(({ id }) => !fence.ids.has(id)) : decision.messages
+    const added = await door.entering(agent, entering, turn)
+    return added.length === 0 && entering === decision.messages ? decision : { kind: 'enter', messages: [...entering, ...added] }
   })
 
   ctx.on('tools/post-execute', async (exec, result, next) => {

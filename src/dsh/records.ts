@@ -3,7 +3,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { ContentBlock } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent as HostEvent } from '@deepseek-ai/dsh-session'
 import { capText } from '../session/caps.ts'
-import type { EventOf } from '../session/events.ts'
+import type { EventOf, SessionEvent } from '../session/events.ts'
 import type { TrackedAgent } from './agents.ts'
 import type { Doors } from './carries.ts'
 import type { DoorHost } from './host.ts'
@@ -19,8 +19,15 @@ const heard: ReadonlySet<string> = new Set([
   'session/title',
   'todo/write',
   'goal/change',
+  'approval/asked',
+  'approval/decided',
+  'plan/mode',
   'compaction/end',
 ])
+
+/** Rows that say what keeps the session at work. */
+export const isWork = ({ type }: { readonly type: string }): boolean =>
+  type === 'approval/asked' || type === 'approval/decided' || type === 'plan/mode'
 
 export const isHeard = (event: HostEvent): boolean => heard.has(event.type)
 
@@ -38,6 +45,10 @@ export async function tellRecord(
       const { message, usage } = event.data
       const text = textOf(message.content)
       if (text !== '') at.answers.push(text)
+      if (usage !== undefined) {
+        at.usage.input += usage.inputTokens + (usage.cacheWriteTokens ?? 0)
+        at.usage.output += usage.outputTokens
+      }
       const window = host.window(agent)
       if (usage === undefined || window === 0 || at.helper !== undefined) return
       const live = await sessions.open(agent)
@@ -55,10 +66,17 @@ export async function tellRecord(
       if (at.helper !== undefined) return
       if (translateRecord({ session: '', project: '', at: 0 }, event) === undefined) return
       const live = await sessions.open(agent)
-      const translated = translateRecord(sessions.originOf(live, at), event)
+      const translated = withActivation(translateRecord(sessions.originOf(live, at), event), agent, host)
       if (translated !== undefined) at.pending.push(...(await sessions.handle(live, translated)))
     }
   }
+}
+
+/** The goal's rows do not say whether the host's own driver goes on with it; its service does. */
+function withActivation<E extends SessionEvent>(event: E | undefined, agent: Agent, host: DoorHost): E | undefined {
+  if (event?.kind !== 'goal-changed' || event.goal === null) return event
+  const activation = host.goal(agent)?.activation
+  return activation === undefined ? event : { ...event, activation }
 }
 
 /** A result of a call that the host refused: it passed no listener of finished calls. */
@@ -90,9 +108,12 @@ async function tellTurnEnd(
   turn: number,
   reason: EventOf<'turn-ended'>['reason'],
 ): Promise<void> {
+  // A turn whose only message was refused never began.
+  if (at.turn < turn && at.voided.delete(turn)) return
   // The next turn empties the list.
   const answers = at.turn === turn ? at.answers : []
   const earlier = answers.slice(0, -1)
+  const usage = at.turn === turn ? { ...at.usage } : { input: 0, output: 0 }
   const live = await sessions.open(at.agent)
   await sessions.handle(live, {
     ...sessions.originOf(live, at),
@@ -101,6 +122,7 @@ async function tellTurnEnd(
     reason,
     answer: capText(answers.at(-1) ?? ''),
     ...(earlier.length > 0 && { earlier }),
+    ...(usage.input + usage.output > 0 && { usage }),
   })
 }
 

@@ -4,20 +4,24 @@
  */
 import type { Agent, SessionStartSource } from '@deepseek-ai/dsh-agent'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import type { Json } from '../ports/json.ts'
 import type { Door } from '../runtime/outrigger.ts'
 import type { Action, ActionOf } from '../session/actions.ts'
 import type { EventOf, SessionEvent } from '../session/events.ts'
 import { placeIn } from '../session/place.ts'
 import { type TrackedAgent, trackAgent } from './agents.ts'
+import { createFreshStarts, createModelAsks } from './asked.ts'
 import type { Doors } from './carries.ts'
 import type { Guard } from './guard.ts'
 import type { DoorHost } from './host.ts'
-import { createFreshStarts, createModelAsks } from './asked.ts'
 import { contextMessage, submission } from './messages.ts'
+import { createChecks } from './next/checks.ts'
+import { offerMessage, takeBack } from './next/messages.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { type Origin, startSource } from './translate.ts'
 import { createWatches } from './watches.ts'
 import type { Display } from './web/display.ts'
+import { nextPart } from './web/next-shown.ts'
 
 export type Told = Exclude<SessionEvent, EventOf<'turn-ending'>>
 
@@ -106,6 +110,8 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
         : { source: 'clear', previous: at.previous }),
       cwd: at.cwd,
       root: live.project.root,
+      // Headless has nobody who could press Run or type.
+      interactive: display.isOpen,
       ...(model !== undefined && { model }),
       ...(window > 0 && { contextWindow: window }),
     }
@@ -133,8 +139,40 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     }),
   )
 
+  const checks = createChecks()
   const asks = createModelAsks({ host, guard, find, handle: (live, event) => handle(live, event) })
   const fresh = createFreshStarts({ host, guard, find, display })
+
+  /** What the host refuses to queue is told to the engine: it takes the round back. */
+  const submit = (live: LiveProject, session: string, action: ActionOf<'submit'>): void => {
+    const agent = find(session)
+    guard.start(session, 'a turn of ours', async () => {
+      try {
+        if (agent === undefined) throw new Error('the session is gone')
+        host.start(agent, offerMessage(action, agent) ?? submission(action))
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        await live.outrigger.failed(action.id, `host:${message.slice(0, 200)}`)
+      }
+    })
+  }
+
+  const withdraw = (session: string, offer: string): void => {
+    const agent = find(session)
+    // One that is claimed already is refused where its turn would begin.
+    if (agent !== undefined) guard.start(session, 'a withdrawn turn', async () => takeBack(agent, offer))
+  }
+
+  const runCheck = (live: LiveProject, session: string, action: ActionOf<'run-check'>): void => {
+    checks.run(action, live.project.root, ({ exit, timedOut, output }) =>
+      guard.start(session, 'the end of a check', async () => {
+        const agent = find(session)
+        if (agent === undefined) return
+        const event = { ...originOf(live, track(agent)), kind: 'check-finished', check: action.check, exit, timedOut } as const
+        await handle(live, { ...event, output: live.project.mask(output) })
+      }),
+    )
+  }
 
   const carry = (live: LiveProject, session: string, actions: readonly Action[]): readonly UserMessage[] => {
     for (const action of actions) {
@@ -144,7 +182,11 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       if (action.kind === 'ask-model') asks.ask(live, session, action)
       if (action.kind === 'cancel-model') asks.cancel(action.ask)
       if (action.kind === 'start-fresh') fresh.start(live, session, action)
-      if (action.kind === 'submit') find(session)?.followup(submission(action))
+      if (action.kind === 'submit') submit(live, session, action)
+      if (action.kind === 'withdraw') withdraw(session, action.offer)
+      if (action.kind === 'show-offer') display.part(session, nextPart, (action.view ?? null) as Json | null)
+      if (action.kind === 'run-check') runCheck(live, session, action)
+      if (action.kind === 'cancel-check') checks.cancel(action.check)
     }
     return actions.filter((action): action is ActionOf<'add-context'> => action.kind === 'add-context').map(contextMessage)
   }
@@ -184,6 +226,7 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     },
     close: () => {
       asks.endAll()
+      checks.endAll()
       watches.endAll()
     },
   }

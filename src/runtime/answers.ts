@@ -87,7 +87,9 @@ export function take(
       live.watches.set(action.engine, action.paths)
       return undefined
     case 'reply':
-      if (event.kind !== 'command-run' || answer.closed) return 'no-carrier'
+      // An answer that waited for what the command asked of the host comes with the host's word.
+      if ((event.kind !== 'command-run' && event.kind !== 'action-done' && event.kind !== 'action-failed') || answer.closed)
+        return 'no-carrier'
       answer.others.push(action)
       return undefined
     case 'show-offer':
