@@ -20,6 +20,8 @@ export interface PathCell {
   /** Added, or holding another value since. */
   readonly written: readonly WrittenName[]
   readonly removed: readonly string[]
+  /** Functions and classes that it gave state of their own. */
+  readonly unfixed: readonly string[]
   /** Why it cannot be run again, as far as its record says. */
   readonly refused: LostReason | undefined
   readonly language: number
@@ -45,10 +47,16 @@ export interface BoundName {
   readonly kind: NameKind
   /** That wrote it last. */
   readonly cell: number
-  readonly entry?: FixedEntry
 }
 
+/** Grows cell by cell; see `createDependencies`. */
 export interface Dependencies {
+  /** Add the next cell of the path, with the names that were lost before it. */
+  add(cell: PathCell): void
+  /** A cell of the path did something after its end. @param time - a little after the number of the last cell. */
+  addLate(cell: number, time: number): void
+  /** A recovery after the last cell could not bring these back. */
+  lose(names: readonly LostName[]): void
   readonly components: Components
   /** Bound at the end of the path. */
   readonly bound: ReadonlyMap<string, BoundName>
@@ -60,6 +68,8 @@ export interface Dependencies {
   entriesOf(name: string): readonly { readonly cell: number; readonly entry: FixedEntry }[]
   /** Names without fixed ones, and what they reach; pseudo-names begin with `#`. Empty for a cell that touches fixed names only. */
   touchOf(cell: number): readonly string[]
+  /** The newest write of the name until that cell. */
+  writerOf(name: string, until: number): BoundName | undefined
   /** Whether the name was bound after that cell. */
   isBoundAt(name: string, cell: number): boolean
   /** Cells after which a name of the path was found lost, by name, ascending. */
@@ -72,142 +82,177 @@ const anything = '#dynamic'
 
 /** @param lost - by recoveries since the last cell. */
 export function dependenciesOf(path: readonly PathCell[], lost: readonly LostName[] = []): Dependencies {
-  const history = historyOf(path, lost)
-  const fixed = fixedNames(path, history)
-  const reach = reachOf(fixed)
-  const components = new Components()
-  const touched = new Map<number, readonly string[]>()
-  for (const cell of path) {
-    const names = touchedBy(cell, fixed, reach)
-    if (mayTouchAll(cell, names, components)) {
-      for (const [name, changes] of history.bound) if (!fixed.has(name) && changes[0]!.at <= cell.cell) names.add(name)
+  const dependencies = new Tracker()
+  for (const cell of path) dependencies.add(cell)
+  dependencies.lose(lost)
+  return dependencies
+}
+
+class Tracker implements Dependencies {
+  readonly #events: (PathCell | { readonly late: number; readonly time: number })[] = []
+  readonly bound = new Map<string, BoundName>()
+  readonly lost = new Map<string, LostName>()
+  /** `write` is absent where the name went. */
+  readonly #changes = new Map<string, { readonly at: number; readonly write: BoundName | undefined }[]>()
+  readonly #losses = new Map<string, number[]>()
+  readonly #entries = new Map<string, { readonly cell: number; readonly entry: FixedEntry }[]>()
+  /** Named by a cell so far. */
+  readonly #seen = new Set<string>()
+  readonly #fixed = new Map<string, FixedEntry>()
+  readonly #reach = new Map<string, readonly string[]>()
+  components: Components = new Components()
+  #touched = new Map<number, readonly string[]>()
+  #latest = 0
+
+  add(cell: PathCell): void {
+    this.lose(cell.lostBefore)
+    this.#events.push(cell)
+    this.#latest = cell.cell
+    const before = this.#fixed.size
+    let isStable = true
+    let added = 0
+    for (const { name, kind, entry } of cell.written) {
+      this.#bind(name, kind, cell.cell, entry)
+      if (!this.#seen.has(name) && entry !== undefined && isLasting(entry)) {
+        this.#fixed.set(name, entry)
+        added++
+      } else if (this.#fixed.delete(name)) isStable = false
+    }
+    for (const name of cell.removed) {
+      this.bound.delete(name)
+      this.#note(name, cell.cell, undefined)
+      if (this.#fixed.delete(name)) isStable = false
+    }
+    for (const name of cell.unfixed) if (this.#fixed.delete(name)) isStable = false
+    for (const name of cell.touch) this.#seen.add(name)
+    for (const { name } of cell.written) this.#seen.add(name)
+    if (isStable && this.#fixed.size === before + added) this.#touch(cell)
+    else this.#touchAll()
+  }
+
+  addLate(cell: number, time: number): void {
+    this.#events.push({ late: cell, time })
+    this.components.touch(this.touchOf(cell), time)
+  }
+
+  lose(names: readonly LostName[]): void {
+    let isStable = true
+    for (const each of names) {
+      if (!this.bound.delete(each.name)) continue
+      this.lost.set(each.name, each)
+      this.#note(each.name, this.#latest, undefined)
+      push(this.#losses, each.name, this.#latest)
+      if (this.#fixed.delete(each.name)) isStable = false
+    }
+    if (!isStable) this.#touchAll()
+  }
+
+  fixed(name: string): FixedEntry | undefined {
+    return this.#fixed.get(name)
+  }
+
+  entriesOf(name: string): readonly { readonly cell: number; readonly entry: FixedEntry }[] {
+    return this.#entries.get(name) ?? []
+  }
+
+  touchOf(cell: number): readonly string[] {
+    return this.#touched.get(cell) ?? []
+  }
+
+  writerOf(name: string, until: number): BoundName | undefined {
+    return this.#changes.get(name)?.findLast(change => change.at <= until && change.write !== undefined)?.write
+  }
+
+  isBoundAt(name: string, cell: number): boolean {
+    return this.#changes.get(name)?.findLast(change => change.at <= cell)?.write !== undefined
+  }
+
+  lossesOf(name: string): readonly number[] {
+    return this.#losses.get(name) ?? []
+  }
+
+  #bind(name: string, kind: NameKind, cell: number, entry: FixedEntry | undefined): void {
+    const write: BoundName = { kind, cell }
+    this.bound.set(name, write)
+    this.lost.delete(name)
+    this.#note(name, cell, write)
+    if (entry !== undefined) push(this.#entries, name, { cell, entry })
+  }
+
+  #note(name: string, at: number, write: BoundName | undefined): void {
+    push(this.#changes, name, { at, write })
+  }
+
+  /** What was fixed is not any more: older cells touched more than was known. */
+  #touchAll(): void {
+    this.#reach.clear()
+    this.components = new Components()
+    this.#touched = new Map()
+    for (const event of this.#events) {
+      if ('late' in event) this.components.touch(this.touchOf(event.late), event.time)
+      else this.#touch(event)
+    }
+  }
+
+  #touch(cell: PathCell): void {
+    const names = this.#touchedBy(cell)
+    if (this.#mayTouchAll(cell, names)) {
+      for (const [name, changes] of this.#changes) {
+        if (!this.#fixed.has(name) && changes[0]!.at <= cell.cell) names.add(name)
+      }
       names.add(anything)
     }
-    touched.set(cell.cell, [...names])
-    components.touch(names, cell.cell)
+    this.#touched.set(cell.cell, [...names])
+    this.components.touch(names, cell.cell)
   }
-  return {
-    components,
-    bound: history.now,
-    lost: history.lost,
-    fixed: name => fixed.get(name),
-    entriesOf: name => history.entries.get(name) ?? [],
-    touchOf: cell => touched.get(cell) ?? [],
-    isBoundAt: (name, cell) => history.bound.get(name)?.findLast(change => change.at <= cell)?.isBound ?? false,
-    lossesOf: name => history.losses.get(name) ?? [],
-  }
-}
 
-interface History {
-  readonly now: Map<string, BoundName>
-  readonly lost: Map<string, LostName>
-  readonly bound: Map<string, { readonly at: number; readonly isBound: boolean }[]>
-  readonly losses: Map<string, number[]>
-  readonly entries: Map<string, { readonly cell: number; readonly entry: FixedEntry }[]>
-}
-
-function historyOf(path: readonly PathCell[], lostNow: readonly LostName[]): History {
-  const history: History = { now: new Map(), lost: new Map(), bound: new Map(), losses: new Map(), entries: new Map() }
-  const note = (name: string, at: number, isBound: boolean): void => {
-    const changes = history.bound.get(name)
-    if (changes === undefined) history.bound.set(name, [{ at, isBound }])
-    else changes.push({ at, isBound })
-  }
-  const lose = (lost: readonly LostName[], after: number): void => {
-    for (const each of lost) {
-      if (!history.now.delete(each.name)) continue
-      history.lost.set(each.name, each)
-      note(each.name, after, false)
-      const losses = history.losses.get(each.name)
-      if (losses === undefined) history.losses.set(each.name, [after])
-      else losses.push(after)
+  #touchedBy({ touch, written, removed, world: isWorld }: PathCell): Set<string> {
+    const names = new Set<string>()
+    const add = (name: string): void => {
+      if (!this.#fixed.has(name)) names.add(name)
+      else for (const reached of this.#reached(name)) names.add(reached)
     }
-  }
-  let before = 0
-  for (const { cell, written, removed, lostBefore } of path) {
-    lose(lostBefore, before)
-    for (const { name, kind, entry } of written) {
-      history.now.set(name, { kind, cell, ...(entry !== undefined && { entry }) })
-      history.lost.delete(name)
-      note(name, cell, true)
-      if (entry === undefined) continue
-      const entries = history.entries.get(name)
-      if (entries === undefined) history.entries.set(name, [{ cell, entry }])
-      else entries.push({ cell, entry })
-    }
-    for (const name of removed) {
-      history.now.delete(name)
-      note(name, cell, false)
-    }
-    before = cell
-  }
-  lose(lostNow, before)
-  return history
-}
-
-function fixedNames(path: readonly PathCell[], history: History): ReadonlyMap<string, FixedEntry> {
-  const fixed = new Map<string, FixedEntry>()
-  const seen = new Set<string>()
-  for (const { written, removed, touch } of path) {
+    for (const name of touch) add(name)
     for (const { name, entry } of written) {
-      if (!seen.has(name) && entry !== undefined && isLasting(entry)) fixed.set(name, entry)
-      else fixed.delete(name)
+      add(name)
+      // Names of one module may share its objects.
+      if (entry?.of === 'import' && !entry.builtin) names.add(`#module ${entry.url}`)
     }
-    for (const name of removed) fixed.delete(name)
-    for (const name of touch) seen.add(name)
-    for (const { name } of written) seen.add(name)
+    for (const name of removed) add(name)
+    if (isWorld) names.add(world)
+    return names
   }
-  for (const name of history.losses.keys()) fixed.delete(name)
-  return fixed
-}
 
-const isLasting = (entry: FixedEntry): boolean => entry.of !== 'import' || (entry.builtin && entry.effect !== true)
-
-/** What a fixed name makes its users touch, itself left out. */
-function reachOf(fixed: ReadonlyMap<string, FixedEntry>): (name: string) => readonly string[] {
-  const known = new Map<string, readonly string[]>()
-  return name => {
-    const before = known.get(name)
-    if (before !== undefined) return before
+  /** What a fixed name makes its users touch, itself left out. */
+  #reached(name: string): readonly string[] {
+    const known = this.#reach.get(name)
+    if (known !== undefined) return known
     const found = new Set<string>()
     const seen = new Set([name])
     for (const each of seen) {
-      const entry = fixed.get(each)
+      const entry = this.#fixed.get(each)
       if (entry === undefined) found.add(each)
       else if (entry.of === 'source') for (const used of entry.free) seen.add(used)
     }
     const reached = [...found]
-    known.set(name, reached)
+    this.#reach.set(name, reached)
     return reached
   }
+
+  /** A cell that touches what dynamic code may have made can reach any name through it. */
+  #mayTouchAll(cell: PathCell, names: ReadonlySet<string>): boolean {
+    if (cell.dynamic) return true
+    const dynamic = this.components.componentOf(anything)
+    if (dynamic === undefined) return false
+    for (const name of names) if (this.components.componentOf(name) === dynamic) return true
+    return false
+  }
 }
 
-function touchedBy(
-  { touch, written, removed, world: isWorld }: PathCell,
-  fixed: ReadonlyMap<string, FixedEntry>,
-  reach: (name: string) => readonly string[],
-): Set<string> {
-  const names = new Set<string>()
-  const add = (name: string): void => {
-    if (!fixed.has(name)) names.add(name)
-    else for (const reached of reach(name)) names.add(reached)
-  }
-  for (const name of touch) add(name)
-  for (const { name, entry } of written) {
-    add(name)
-    // Names of one module may share its objects.
-    if (entry?.of === 'import' && !entry.builtin) names.add(`#module ${entry.url}`)
-  }
-  for (const name of removed) add(name)
-  if (isWorld) names.add(world)
-  return names
-}
+const isLasting = (entry: FixedEntry): boolean => entry.of !== 'import' || (entry.builtin && entry.effect !== true)
 
-/** A cell that touches what dynamic code may have made can reach any name through it. */
-function mayTouchAll(cell: PathCell, names: ReadonlySet<string>, components: Components): boolean {
-  if (cell.dynamic) return true
-  const dynamic = components.componentOf(anything)
-  if (dynamic === undefined) return false
-  for (const name of names) if (components.componentOf(name) === dynamic) return true
-  return false
+function push<T>(map: Map<string, T[]>, name: string, value: T): void {
+  const known = map.get(name)
+  if (known === undefined) map.set(name, [value])
+  else known.push(value)
 }

@@ -26,7 +26,7 @@ export function createHandles(journal: Journal): Handles {
     if (live !== undefined) return live
     const cell = /^v(\d+)$/.exec(handle)?.[1]
     const value =
-      cell === undefined || !isAmongNewest(journal, Number(cell)) ? undefined : journal.cells.get(Number(cell))?.end?.value
+      cell === undefined || !isAmongNewest(journal, Number(cell)) ? undefined : journal.state.cells.get(Number(cell))?.end?.value
     const text = value === undefined ? undefined : await journal.load(value)
     if (text === undefined) {
       throw new OutriggerError('REPL_UNKNOWN_HANDLE', `there is no value ${handle}`, {
@@ -58,6 +58,6 @@ export function createHandles(journal: Journal): Handles {
 }
 
 function isAmongNewest(journal: Journal, cell: number): boolean {
-  const withValue = [...journal.cells.values()].filter(({ end }) => end?.value !== undefined).map(({ begin }) => begin.cell)
+  const withValue = [...journal.state.cells.values()].filter(({ end }) => end?.value !== undefined).map(({ begin }) => begin.cell)
   return withValue.slice(-kept).includes(cell)
 }

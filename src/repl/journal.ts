@@ -7,40 +7,25 @@ import { OutriggerError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Json } from '../ports/json.ts'
 import type { Lease, Store, WriteOptions } from '../ports/store.ts'
-import type { BeginRecord, CellClass, EndRecord, JournalRecord, MaybeBlob, NameKind, OpenRecord } from './types.ts'
+import { emptyState, fold, type JournalState } from './journal-state.ts'
+import type { JournalRecord, MaybeBlob } from './types.ts'
 
 const blobBytes = 8 * 1024
 const leaseMs = 15_000
 const renewMs = 5_000
 
-/** A cell as the journal knows it. */
-export interface JournalCell {
-  readonly begin: BeginRecord
-  end: EndRecord | undefined
-}
-
-/** A name that is bound as far as the records say. */
-export interface JournalName {
-  readonly kind: NameKind
-  readonly cell: number
-  readonly class: CellClass
-}
-
 export interface Journal {
-  readonly cells: ReadonlyMap<number, JournalCell>
-  /** Names bound after the last record, and the cell that bound each. */
-  readonly names: Map<string, JournalName>
-  /** The newest cell; 0: none. */
-  readonly latest: number
-  readonly head: number
-  /** Of the newest `open` record. */
-  readonly opened: OpenRecord | undefined
-  /** The journal was cut: why, in words. */
-  readonly damage: string | undefined
+  /** What the records add up to; follows every write. */
+  readonly state: JournalState
+  readonly epoch: number
   write(record: NewRecord): Promise<void>
   /** Large values become blobs. */
   part<T extends Json>(value: T): Promise<MaybeBlob<T>>
   load<T extends Json>(part: MaybeBlob<T>): Promise<T | undefined>
+  /** Bytes under their SHA-256 in hex; content that is there already is left as it is. */
+  keep(hash: string, bytes: Uint8Array): Promise<void>
+  /** `undefined` when there are none of that hash, or they are damaged. */
+  bytes(hash: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
 
@@ -59,6 +44,8 @@ export interface JournalOptions {
   mask(text: string): string
 }
 
+const blobKey = (hash: string): string => `repl/blob/${hash}`
+
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Throws `REPL_HELD` (exit 4) while somebody else has the session open. */
@@ -73,21 +60,21 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const epoch = state.epoch + 1
   const survives = (): WriteOptions => ({ survives: options.fsync() ? 'power-loss' : 'process' })
 
+  const put = async (key: string, value: Json): Promise<void> => {
+    try {
+      await store.put(key, value, 0, survives())
+    } catch (error) {
+      // It is there already, under the same content.
+      if (!(error instanceof OutriggerError) || error.code !== 'STORE_VERSION_MOVED') throw error
+    }
+  }
+
   return {
-    cells: state.cells,
-    names: state.names,
-    get latest() {
-      return state.latest
-    },
-    get head() {
-      return state.head
-    },
-    get opened() {
-      return state.opened
-    },
-    damage: state.damage,
+    state,
+    epoch,
     async write(record) {
-      const whole = { v: 1, at: clock.now(), epoch, ...record } as JournalRecord
+      const cut = record.k === 'open' && state.damage !== undefined ? { cut: state.damage.seq } : {}
+      const whole = { v: 1, at: clock.now(), epoch, ...record, ...cut } as JournalRecord
       await store.append(stream, whole as unknown as Json, survives())
       fold(state, whole)
     },
@@ -96,19 +83,21 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       if (text.length <= blobBytes) return value
       const masked = options.mask(text)
       const blob = sha256(masked)
-      try {
-        await store.put(`repl/blob/${blob}`, { text: masked }, 0, survives())
-      } catch (error) {
-        // It is there already, under the same content.
-        if (!(error instanceof OutriggerError) || error.code !== 'STORE_VERSION_MOVED') throw error
-      }
+      await put(blobKey(blob), { text: masked })
       return { blob, bytes: Buffer.byteLength(masked) }
     },
     async load(part) {
       if (!isBlob(part)) return part
-      const found = await store.get(`repl/blob/${part.blob}`)
-      if (found === undefined) return undefined
-      return JSON.parse((found.value as { text: string }).text)
+      const { text } = ((await store.get(blobKey(part.blob)))?.value ?? {}) as { text?: unknown }
+      if (typeof text !== 'string' || sha256(text) !== part.blob) return undefined
+      return JSON.parse(text)
+    },
+    keep: (hash, bytes) => put(blobKey(hash), { base64: Buffer.from(bytes).toString('base64') }),
+    async bytes(hash) {
+      const { base64 } = ((await store.get(blobKey(hash)))?.value ?? {}) as { base64?: unknown }
+      if (typeof base64 !== 'string') return undefined
+      const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+      return sha256(bytes) === hash ? bytes : undefined
     },
     async close() {
       clearInterval(renewal)
@@ -136,66 +125,24 @@ async function take(store: Store, key: string, owner: string, session: string): 
   })
 }
 
-interface State {
-  readonly cells: Map<number, JournalCell>
-  readonly names: Map<string, JournalName>
-  latest: number
-  head: number
-  epoch: number
-  opened: OpenRecord | undefined
-  damage: string | undefined
-}
-
-async function read(store: Store, stream: string): Promise<State> {
-  const state: State = { cells: new Map(), names: new Map(), latest: 0, head: 0, epoch: 0, opened: undefined, damage: undefined }
+/** What follows a record that cannot be read is left out, up to where a writer went on from the record before it. */
+async function read(store: Store, stream: string): Promise<JournalState> {
+  const state = emptyState()
   for await (const { seq, record } of store.read(stream, 0)) {
     const known = record as unknown as JournalRecord
-    if (typeof known !== 'object' || known === null || typeof known.k !== 'string') {
-      state.damage = `record ${seq} cannot be read; the session goes on from the one before`
-      break
-    }
-    if (known.v !== 1) {
-      state.damage = `record ${seq} is of a newer version; the session goes on from the one before`
-      break
+    const fault = faultOf(known)
+    if (state.damage === undefined && fault !== undefined) state.damage = { seq, why: fault }
+    if (state.damage !== undefined) {
+      if (fault !== undefined || known.k !== 'open' || known.cut !== state.damage.seq) continue
+      state.damage = undefined
     }
     fold(state, known)
   }
   return state
 }
 
-function fold(state: State, record: JournalRecord): void {
-  // A writer that lost its lease may have written on for a moment.
-  if (record.epoch < state.epoch) return
-  state.epoch = record.epoch
-  switch (record.k) {
-    case 'open':
-      state.opened = record
-      return
-    case 'begin':
-      state.cells.set(record.cell, { begin: record, end: undefined })
-      state.latest = Math.max(state.latest, record.cell)
-      return
-    case 'end': {
-      const cell = state.cells.get(record.cell)
-      if (cell === undefined) return
-      cell.end = record
-      state.head = record.cell
-      for (const { name, kind } of [...record.names.added, ...record.names.changed])
-        state.names.set(name, { kind, cell: record.cell, class: record.class })
-      for (const name of record.names.removed) state.names.delete(name)
-      return
-    }
-    case 'recover':
-      for (const { name, status } of record.statuses) if (status === 'lost') state.names.delete(name)
-      return
-    case 'call':
-    case 'late':
-    case 'check':
-    case 'state':
-    case 'confirm':
-      return
-    default:
-      // A record of a later build.
-      record satisfies never
-  }
+function faultOf(record: JournalRecord): string | undefined {
+  if (typeof record !== 'object' || record === null || typeof record.k !== 'string' || typeof record.epoch !== 'number')
+    return 'cannot be read'
+  return record.v === 1 ? undefined : 'is of a newer version'
 }

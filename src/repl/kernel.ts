@@ -12,15 +12,22 @@ import { LogBuffer } from './logs.ts'
 import { RawOutput } from './raw-output.ts'
 import type { CallSummary, Echo, LateEntry, LogEntry } from './types.ts'
 import {
+  type BootMessage,
+  type CheckMessage,
+  type ComponentMessage,
+  type Divergence,
   type DoneMessage,
   encodeFrame,
   FrameReader,
   type FromWorker,
   nonceBytes,
   type Problem,
+  type RestoreMessage,
+  type RunMessage,
   type SeenBinding,
   type ToWorker,
 } from './worker/protocol.ts'
+import type { LateTape, Stamp, TranscribedCall } from './worker/tape.ts'
 
 export interface KernelOptions {
   readonly workers: Workers
@@ -32,12 +39,15 @@ export interface KernelOptions {
     readonly heapMb: number
     readonly decorators: 'standard' | 'legacy'
     readonly jsx: 'off' | 'react-jsx'
+    readonly recording?: Pick<BootMessage, 'record' | 'fixedNow' | 'fixedSeed' | 'secrets'>
   }
   /** Asked at every cell. `rssMb` 0: not watched. */
   limits(): { readonly rssMb: number; readonly outputBytes: number }
   onReady?(worker: Extract<FromWorker, { t: 'ready' }>): void
   /** The worker is gone, not by `end`. */
   onLost?(why: WorkerLoss): void
+  /** A cell did something after its end. */
+  onLate?(cell: number, tape: LateTape): void
 }
 
 export interface WorkerLoss {
@@ -68,6 +78,8 @@ export interface CellRequest {
   readonly namespaces: Readonly<Record<string, readonly string[]>>
   call(call: KernelCall): Promise<CallAnswer>
   readonly signal: AbortSignal | undefined
+  /** Run it as it ran before: nothing is called and nothing printed. */
+  readonly replay?: RunMessage['replay']
 }
 
 export interface CellReport {
@@ -82,8 +94,29 @@ export interface CellReport {
   readonly problems: readonly Problem[]
   readonly late: readonly LateEntry[]
   readonly calls: readonly (CallSummary & { readonly value?: Json; readonly message?: string })[]
+  /** Every call as it went, the engine's own included. */
+  readonly transcript: readonly TranscribedCall[]
+  /** Kinds of effects that were seen, the only word of a cell whose worker died. */
+  readonly effects: readonly { readonly kind: string; readonly subject?: string }[]
+  /** The worker ended before it took the cell up: nothing of it ran. */
+  readonly neverBegan: boolean
   readonly computeMs: number
   readonly wallMs: number
+}
+
+/** What became of each name that was asked for. */
+export type Restored = Extract<FromWorker, { readonly t: 'restored' }>['names']
+
+export interface CheckedComponent extends ComponentMessage {
+  /** Absent when they are the ones that were stored before, or there is nothing to store. */
+  readonly content: Uint8Array | undefined
+}
+
+export interface Checked {
+  readonly components: readonly CheckedComponent[]
+  /** Indices of components that were not begun. */
+  readonly skipped: readonly number[]
+  readonly ms: number
 }
 
 export interface Look {
@@ -101,7 +134,6 @@ const killAfterMs = 250
 const startMs = 30_000
 const guardAfterMs = 50
 const fenceMs = 200
-const maxAttempts = 3
 const maxLate = 32
 const maxLateBytes = 4 * 1024
 const maxProblems = 8
@@ -113,11 +145,8 @@ interface Running {
   readonly began: number
   readonly logs: LogBuffer
   readonly problems: Problem[]
-  readonly calls: Map<
-    number,
-    { name: string; outcome: CallSummary['outcome']; value?: Json; message?: string; readonly abort: AbortController }
-  >
-  readonly attempts: number
+  readonly calls: Map<number, RunningCall>
+  readonly effects: { readonly kind: string; readonly subject?: string }[]
   /** When the worker took it up. */
   startedAt: number | undefined
   activeMs: number
@@ -127,6 +156,20 @@ interface Running {
   readonly fences: Set<'stdout' | 'stderr'>
   readonly timers: Set<ReturnType<typeof setTimeout>>
   finish(report: CellReport): void
+}
+
+interface RunningCall {
+  readonly namespace: string
+  readonly member: string
+  readonly arguments: readonly Json[]
+  readonly abort: AbortController
+  answer: CallAnswer | undefined
+}
+
+/** A question that waits for the worker's answer; `undefined`: it ended, or took too long. */
+interface Question {
+  readonly components: CheckedComponent[]
+  answer(message: FromWorker | undefined): void
 }
 
 /** One worker and what is known of it. */
@@ -155,8 +198,7 @@ export class Kernel {
   #lateProblems: Problem[] = []
   #lastCell = 0
   #counter = 0
-  readonly #looks = new Map<number, (look: Look | undefined) => void>()
-  readonly #parses = new Map<number, (rejection: Rejection | 'lost' | undefined) => void>()
+  readonly #questions = new Map<number, Question>()
 
   constructor(options: KernelOptions) {
     this.#options = options
@@ -187,7 +229,7 @@ export class Kernel {
         logs: new LogBuffer(this.#options.limits().outputBytes),
         problems: [],
         calls: new Map(),
-        attempts: 1,
+        effects: [],
         startedAt: undefined,
         activeMs: 0,
         done: undefined,
@@ -211,32 +253,85 @@ export class Kernel {
   }
 
   /** The names as the worker sees them; `undefined` when it does not answer in time. */
-  look(withinMs: number): Promise<Look | undefined> {
-    const link = this.#link
-    if (link === undefined) return Promise.resolve(undefined)
-    const n = ++this.#counter
-    return new Promise(resolve => {
-      const timer = setTimeout(() => answer(undefined), withinMs)
-      const answer = (look: Look | undefined): void => {
-        clearTimeout(timer)
-        this.#looks.delete(n)
-        resolve(look)
-      }
-      this.#looks.set(n, answer)
-      this.#send(link, { t: 'look', n })
-    })
+  async look(withinMs: number): Promise<Look | undefined> {
+    if (this.#link === undefined) return undefined
+    const { message } = await this.#ask('look', n => ({ t: 'look', n }), withinMs)
+    return message
   }
 
   /** Why this source would be rejected; `lost` when the worker ended over it. Waits for a running cell's computing. */
-  parse(source: string): Promise<Rejection | 'lost' | undefined> {
+  async parse(source: string): Promise<Rejection | 'lost' | undefined> {
     this.prepare()
+    const { message } = await this.#ask('parsed', n => ({ t: 'parse', n, source }))
+    return message === undefined ? 'lost' : message.rejection
+  }
+
+  /** Copies of components; never while a cell runs. `undefined`: the worker ended, or did not answer within `withinMs`. */
+  async check(wanted: Omit<CheckMessage, 't' | 'n'>, withinMs: number): Promise<Checked | undefined> {
+    if (this.#link === undefined) return undefined
+    const { message, components } = await this.#ask('checked', n => ({ t: 'check', n, ...wanted }), withinMs)
+    return message === undefined ? undefined : { components, skipped: message.skipped, ms: message.ms }
+  }
+
+  /** The bytes of a stored component, for the next `restore`. */
+  give(hash: string, bytes: Uint8Array): void {
+    this.prepare()
+    const link = this.#link!
+    link.process.send(encodeFrame(1, link.nonce, bytes))
+    this.#send(link, { t: 'blob', hash })
+  }
+
+  /** Bind names again. `undefined`: the worker ended, or took too long. */
+  async restore(wanted: Omit<RestoreMessage, 't' | 'n'>, withinMs: number): Promise<Restored | undefined> {
+    this.prepare()
+    return (await this.#ask('restored', n => ({ t: 'restore', n, ...wanted }), withinMs)).message?.names
+  }
+
+  /** Deliveries of a cell after its end. `lost`: the worker ended, or took too long. */
+  async replayLate(cell: number, tape: LateTape, withinMs: number): Promise<Divergence | 'lost' | undefined> {
+    const { message } = await this.#ask('lateReplayed', n => ({ t: 'replayLate', n, cell, tape }), withinMs)
+    return message === undefined ? 'lost' : message.divergence
+  }
+
+  /** Which stamps do not hold any more, as indices; `undefined`: the worker ended, or took too long. */
+  async verify(stamps: readonly Stamp[], withinMs: number): Promise<readonly number[] | undefined> {
+    this.prepare()
+    return (await this.#ask('verified', n => ({ t: 'verify', n, stamps }), withinMs)).message?.changed
+  }
+
+  /** Go to a directory; false when that is not possible. */
+  async move(cwd: string, withinMs: number): Promise<boolean> {
+    this.prepare()
+    return (await this.#ask('moved', n => ({ t: 'move', n, cwd }), withinMs)).message?.ok ?? false
+  }
+
+  /** Replay is over. How many timers of replayed cells were dropped. */
+  async recovered(withinMs: number): Promise<number> {
+    if (this.#link === undefined) return 0
+    return (await this.#ask('settled', n => ({ t: 'recovered', n }), withinMs)).message?.timersDropped ?? 0
+  }
+
+  /** @param withinMs - left out: as long as it takes, or the worker lives. */
+  #ask<T extends FromWorker['t']>(
+    answered: T,
+    make: (n: number) => ToWorker,
+    withinMs?: number,
+  ): Promise<{
+    readonly message: Extract<FromWorker, { readonly t: T }> | undefined
+    readonly components: readonly CheckedComponent[]
+  }> {
     const n = ++this.#counter
+    const components: CheckedComponent[] = []
     return new Promise(resolve => {
-      this.#parses.set(n, answer => {
-        this.#parses.delete(n)
-        resolve(answer)
-      })
-      this.#send(this.#link!, { t: 'parse', n, source })
+      const timer = withinMs === undefined ? undefined : setTimeout(() => answer(undefined), withinMs)
+      const answer = (message: FromWorker | undefined): void => {
+        clearTimeout(timer)
+        this.#questions.delete(n)
+        const isExpected = message?.t === answered
+        resolve({ message: isExpected ? (message as Extract<FromWorker, { readonly t: T }>) : undefined, components })
+      }
+      this.#questions.set(n, { components, answer })
+      this.#send(this.#link!, make(n))
     })
   }
 
@@ -272,7 +367,7 @@ export class Kernel {
   readonly #gone: (() => void)[] = []
 
   #start(): Link {
-    const { cwd, env, heapMb, decorators, jsx } = this.#options.start()
+    const { cwd, env, heapMb, decorators, jsx, recording } = this.#options.start()
     const hex = this.#options.randomHex(nonceBytes * 2)
     const nonce = Uint8Array.from({ length: nonceBytes }, (_, i) => Number.parseInt(hex.slice(i * 2, i * 2 + 2), 16))
     const raw = (stream: 'stdout' | 'stderr') =>
@@ -310,7 +405,7 @@ export class Kernel {
     }
     link.watch = setInterval(() => this.#watchMemory(link), pingMs)
     link.watch.unref()
-    this.#send(link, { t: 'boot', outputBytes: this.#options.limits().outputBytes, decorators, jsx })
+    this.#send(link, { t: 'boot', outputBytes: this.#options.limits().outputBytes, decorators, jsx, ...recording })
     return link
   }
 
@@ -320,9 +415,16 @@ export class Kernel {
 
   #sendRun(running: Running): void {
     const link = this.#link!
-    const { cell, source, echo, namespaces } = running.request
+    const { cell, source, echo, namespaces, replay } = running.request
     const named = JSON.stringify(namespaces)
-    this.#send(link, { t: 'run', cell, source, echo, ...(named !== link.namespaces && { namespaces }) })
+    this.#send(link, {
+      t: 'run',
+      cell,
+      source,
+      echo,
+      ...(named !== link.namespaces && { namespaces }),
+      ...(replay !== undefined && { replay }),
+    })
     link.namespaces = named
   }
 
@@ -442,12 +544,6 @@ export class Kernel {
       case 'call':
         this.#call(link, message)
         return
-      case 'look':
-        this.#looks.get(message.n)?.(message)
-        return
-      case 'parsed':
-        this.#parses.get(message.n)?.(message.rejection)
-        return
       case 'done':
         if (running === undefined || running.request.cell !== message.cell || running.done !== undefined) return
         running.done = message
@@ -457,14 +553,27 @@ export class Kernel {
         this.#settleWhenFenced(running)
         return
       case 'effect':
+        if (running?.request.cell === message.cell)
+          running.effects.push({ kind: message.kind, ...(message.subject !== undefined && { subject: message.subject }) })
+        return
       case 'late':
-      case 'component':
+        this.#options.onLate?.(message.cell, message.tape)
+        return
+      case 'component': {
+        const content = message.sent ? link.pendingBytes : undefined
+        if (message.sent) link.pendingBytes = undefined
+        this.#questions.get(message.n)?.components.push({ ...message, content })
+        return
+      }
+      case 'look':
+      case 'parsed':
       case 'checked':
       case 'restored':
       case 'lateReplayed':
       case 'settled':
       case 'verified':
       case 'moved':
+        this.#questions.get(message.n)?.answer(message)
         return
       default:
         // A worker of another version.
@@ -477,19 +586,12 @@ export class Kernel {
     if (running === undefined || running.request.cell !== message.cell || running.done !== undefined) return
     const { call, namespace, member } = message
     const abort = new AbortController()
-    const entry: {
-      name: string
-      outcome: CallSummary['outcome']
-      value?: Json
-      message?: string
-      readonly abort: AbortController
-    } = { name: `${namespace}.${member}`, outcome: 'unsettled', abort }
+    const given = message.arguments as readonly Json[]
+    const entry: RunningCall = { namespace, member, arguments: given, abort, answer: undefined }
     running.calls.set(call, entry)
     const settle = (answer: CallAnswer): void => {
       if (abort.signal.aborted || this.#running !== running || running.done !== undefined) return
-      entry.outcome = answer.ok ? 'ok' : 'error'
-      if (answer.ok) entry.value = answer.value
-      else entry.message = answer.message
+      entry.answer = answer
       this.#send(
         link,
         answer.ok
@@ -498,7 +600,7 @@ export class Kernel {
       )
     }
     running.request
-      .call({ call, namespace, member, arguments: message.arguments as readonly Json[], signal: abort.signal })
+      .call({ call, namespace, member, arguments: given, signal: abort.signal })
       .then(settle, (error: unknown) => settle({ ok: false, message: error instanceof Error ? error.message : String(error) }))
   }
 
@@ -533,11 +635,11 @@ export class Kernel {
     if ((!done.fences.stdout || fences.has('stdout')) && (!done.fences.stderr || fences.has('stderr'))) this.#settle(running)
   }
 
-  #settle(running: Running, loss?: WorkerLoss): void {
+  #settle(running: Running, loss?: WorkerLoss, neverBegan = false): void {
     if (running !== this.#running) return
     this.#running = undefined
     for (const timer of running.timers) clearTimeout(timer)
-    for (const { abort, outcome } of running.calls.values()) if (outcome === 'unsettled') abort.abort()
+    for (const { abort, answer } of running.calls.values()) if (answer === undefined) abort.abort()
     const { done } = running
     const stopped =
       done === undefined || done.outcome === 'interrupted' || done.outcome === 'abandoned' ? running.stopped : undefined
@@ -555,7 +657,15 @@ export class Kernel {
       logsOmittedBytes: running.logs.omittedBytes,
       problems,
       late,
-      calls: [...running.calls].map(([call, { abort: _, ...entry }]) => ({ call, ...entry })),
+      calls: [...running.calls].map(([call, made]) => summaryOf(call, made)),
+      transcript: [...running.calls.values()].map(({ namespace, member, arguments: given, answer }) => ({
+        namespace,
+        member,
+        arguments: given,
+        ...(answer !== undefined && { outcome: answer }),
+      })),
+      effects: running.effects,
+      neverBegan: loss !== undefined && neverBegan,
       computeMs:
         done?.computeMs ??
         (link === undefined
@@ -570,47 +680,26 @@ export class Kernel {
     clearInterval(link.watch)
     for (const stream of ['stdout', 'stderr'] as const) link.raw[stream].end()
     if (this.#link === link) this.#link = undefined
-    for (const answer of [...this.#looks.values()]) answer(undefined)
-    for (const answer of [...this.#parses.values()]) answer('lost')
+    for (const { answer } of [...this.#questions.values()]) answer(undefined)
     const loss = lossOf(link, end)
     const running = this.#running
-    if (running !== undefined && this.#link === undefined) {
-      if (this.#neverBegan(running, link)) this.#again(running, loss)
-      else {
-        this.#options.onLost?.(loss)
-        this.#settle(running, loss)
-      }
-    } else this.#options.onLost?.(loss)
+    this.#options.onLost?.(loss)
+    if (running !== undefined && this.#link === undefined) this.#settle(running, loss, this.#neverBegan(running, link))
     for (const resolve of this.#gone.splice(0)) resolve()
   }
 
   /** Nothing of the cell ran: the worker hung in something older, or was already dying when it was asked. */
-  #neverBegan({ startedAt, stopped, attempts }: Running, { readyAt }: Link): boolean {
-    return (
-      startedAt === undefined &&
-      readyAt !== undefined &&
-      attempts < maxAttempts &&
-      (stopped === undefined || stopped === 'compute')
-    )
+  #neverBegan({ startedAt, stopped }: Running, { readyAt }: Link): boolean {
+    return startedAt === undefined && readyAt !== undefined && (stopped === undefined || stopped === 'compute')
   }
+}
 
-  /** The cell runs in the next worker. */
-  #again(running: Running, loss: WorkerLoss): void {
-    this.#options.onLost?.(loss)
-    running.stopped = undefined
-    running.activeMs = 0
-    running.startedAt = undefined
-    for (const timer of running.timers) clearTimeout(timer)
-    running.timers.clear()
-    const again: Running = { ...running, began: performance.now(), attempts: running.attempts + 1 }
-    this.#running = again
-    this.prepare()
-    this.#sendRun(again)
-    this.#after(again, firstPingMs, () => this.#tick(again))
-    this.#after(again, guardAfterMs, () => this.#link?.process.guard())
-    this.#after(again, again.request.wallMs, () => this.#stop(again, 'wall'))
-    again.request.signal?.addEventListener('abort', () => this.#stop(again, 'cancel'), { once: true })
-  }
+function summaryOf(call: number, { namespace, member, answer }: RunningCall): CellReport['calls'][number] {
+  const name = `${namespace}.${member}`
+  if (answer === undefined) return { call, name, outcome: 'unsettled' }
+  return answer.ok
+    ? { call, name, outcome: 'ok', value: answer.value }
+    : { call, name, outcome: 'error', message: answer.message }
 }
 
 function lossOf(link: Link, end: WorkerEnd): WorkerLoss {

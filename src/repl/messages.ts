@@ -86,24 +86,41 @@ export function rewritesMessage({ error, rewrites = [] }: Pick<RunResult, 'error
   return `Before it ran, the cell was changed: ${shown.join(', ')}${more}.`
 }
 
-/** What became of names when the worker was replaced; undefined: nothing to tell. */
+const maxRecoveryChars = 1_200
+const maxLostShown = 20
+
+/** What became of names when the worker was replaced; undefined: nothing to tell, because nothing is missing. */
 export function recoveryMessage(recovery: Recovery): string | undefined {
-  const lost = recovery.bindings.filter(each => each.status === 'lost')
-  const { interrupted } = recovery
+  const { interrupted, counts, bindings } = recovery
+  const lost = bindings.filter(each => each.status === 'lost')
   if (lost.length === 0 && interrupted === undefined) return undefined
   const parts = [`REPL restarted (${reasons[recovery.reason]}).`]
+  const back = counts.exact + counts.replayed + counts.snapshot
+  if (back > 0) {
+    const ways = (['snapshot', 'exact', 'replayed'] as const).filter(way => counts[way] > 0).map(way => `${counts[way]} ${way}`)
+    parts.push(`${count(back)} ${back === 1 ? 'name is' : 'names are'} back (${ways.join(', ')}).`)
+  }
   if (lost.length > 0) {
-    const shown = lost.slice(0, 20).map(({ name, cell }) => `${name} (cell ${cell})`)
-    parts.push(
-      `Names are not kept over a restart in this version. Gone: ${shown.join(', ')}${lost.length > shown.length ? ` and ${lost.length - shown.length} more` : ''}.`,
-    )
+    const shown = lost.slice(0, maxLostShown).map(({ name, reason, cell }) => `${name} (${reasonWords(reason)}, cell ${cell})`)
+    parts.push(`Not back: ${shown.join(', ')}${lost.length > shown.length ? ` and ${lost.length - shown.length} more` : ''}.`)
   }
   if (interrupted !== undefined) {
     const calls = interrupted.calls.length === 0 ? '' : `: ${interrupted.calls.slice(0, 10).join(', ')}`
     parts.push(`Cell ${interrupted.cell} was interrupted; its effects may have happened${calls}.`)
   }
-  parts.push('Nothing was run twice.')
-  return parts.join(' ').slice(0, 1_200)
+  const end = ' Nothing was run twice.'
+  const text = parts.join(' ')
+  return (text.length + end.length > maxRecoveryChars ? `${text.slice(0, maxRecoveryChars - end.length - 1)}…` : text) + end
+}
+
+/** `open-handle` as words. */
+export const reasonWords = (reason: string | undefined): string => (reason ?? 'not kept').replaceAll('-', ' ')
+
+/** @param risks - names that a restart would lose. */
+export function riskMessage(risks: readonly { readonly name: string; readonly reason: string }[]): string {
+  const shown = risks.slice(0, maxLostShown).map(({ name, reason }) => `${name} (${reasonWords(reason)})`)
+  const more = risks.length > shown.length ? ` and ${risks.length - shown.length} more` : ''
+  return `If the REPL restarts, these names are lost: ${shown.join(', ')}${more}. Keep what you need in plain data or a file.`
 }
 
 const reasons: Readonly<Record<Recovery['reason'], string>> = {

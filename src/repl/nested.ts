@@ -24,8 +24,6 @@ export async function runNested({ code, kernel: options, config, namespaces, sig
       cell: 1,
       source: code,
       config,
-      names: new Map(),
-      namespaces: new Set(Object.keys(namespaces)),
       recovery: undefined,
       queuedMs: 0,
       streak: noStreak,

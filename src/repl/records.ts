@@ -14,9 +14,9 @@ import type {
   RecoveryReason,
   RewriteNote,
   Timing,
+  TipTrigger,
   ValueKind,
   Warning,
-  TipTrigger,
 } from './types.ts'
 import type { FixedEntry, LateTape, LostReason, Stamp, Tape, TranscribedCall } from './worker/tape.ts'
 
@@ -44,6 +44,8 @@ export interface OpenRecord extends Recorded {
   }
   readonly language: number
   readonly prelude: readonly string[]
+  /** The journal goes on from before the record of this number: it and those up to here do not count. */
+  readonly cut?: number
 }
 
 export interface BeginRecord extends Recorded {
@@ -52,6 +54,8 @@ export interface BeginRecord extends Recorded {
   /** Cell that was the head; 0 at the start. */
   readonly parent: number
   readonly source: MaybeBlob<string>
+  /** What stands behind the marks in the source. */
+  readonly secrets?: readonly SecretUse[]
   readonly description?: string
   readonly echo: Echo
   readonly language: number
@@ -107,8 +111,8 @@ export interface EndRecord extends Recorded {
   readonly cwd?: string
   /** The bindings are those before the cell: the worker was replaced. */
   readonly rolledBack?: boolean
-  /** Environment variables whose values were masked in source, tape or calls, and the hash of each. */
-  readonly secrets?: readonly SecretUse[]
+  /** What stands behind the marks in the tape, the transcript. */
+  readonly secrets?: { readonly tape?: readonly SecretUse[]; readonly transcript?: readonly SecretUse[] }
   readonly calls: MaybeBlob<readonly (CallSummary & { readonly value?: Json; readonly message?: string })[]>
   /** Every call with what it answered, for running the cell again; absent when there were none. */
   readonly transcript?: MaybeBlob<readonly TranscribedCall[]>
@@ -122,9 +126,9 @@ export interface EndRecord extends Recorded {
 }
 
 export interface SecretUse {
-  /** SHA-256 of the value. */
+  /** SHA-256 of the value; empty for what only looks like a secret. */
   readonly secret: string
-  /** The variable; absent for what only looks like a secret. */
+  /** The variable that held it. */
   readonly env?: string
 }
 

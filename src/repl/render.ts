@@ -1,5 +1,5 @@
 /** Results and failures as text, for models and people who do not read the document. */
-import { at, count, quoted, recoveryMessage, rewritesMessage } from './messages.ts'
+import { at, count, quoted, recoveryMessage, rewritesMessage, riskMessage } from './messages.ts'
 import type { CellError, RunResult } from './types.ts'
 
 const maxFailureChars = 4_000
@@ -65,6 +65,7 @@ export function notesOf(result: RunResult): readonly string[] {
   const notes: string[] = []
   const told = result.recovery === undefined ? undefined : recoveryMessage(result.recovery)
   if (told !== undefined) notes.push(told)
+  if (result.durability.atRisk.length > 0) notes.push(riskMessage(result.durability.atRisk))
   for (const warning of result.warnings) notes.push(warning.message)
   const rewritten = rewritesMessage(result)
   if (rewritten !== undefined) notes.push(rewritten)

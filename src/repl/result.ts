@@ -3,18 +3,7 @@ import type { Json } from '../ports/json.ts'
 import { classOfCell } from './cell-class.ts'
 import type { CellReport } from './kernel.ts'
 import { count, lossMessage, outputOmitted, thirdTime, unsettledCall, valueOverLimit, warningOf } from './messages.ts'
-import type {
-  CellClass,
-  CellError,
-  CellPosition,
-  Outcome,
-  Recovery,
-  ReplConfig,
-  RunResult,
-  Timing,
-  ValueKind,
-  Warning,
-} from './types.ts'
+import type { CellError, CellPosition, Outcome, Recovery, ReplConfig, RunResult, Timing, ValueKind, Warning } from './types.ts'
 import { jsonOf } from './values/json.ts'
 import { printBounded } from './values/notation.ts'
 import { parseGraph } from './values/parse.ts'
@@ -23,9 +12,6 @@ export interface ResultContext {
   readonly cell: number
   readonly source: string
   readonly config: ReplConfig
-  readonly names: ReadonlyMap<string, { readonly class: CellClass }>
-  /** Namespaces of the request and the engine's own. */
-  readonly namespaces: ReadonlySet<string>
   readonly recovery: Recovery | undefined
   readonly queuedMs: number
   /** The failures before this one, newest last; for the third in a row. */
@@ -76,7 +62,7 @@ export function resultOf(report: CellReport, context: ResultContext): RunResult 
     bindings: lost
       ? { added: [], changed: [], removed: [] }
       : { added: names.added.map(each => each.name), changed: names.changed.map(each => each.name), removed: names.removed },
-    durability: { ...classOfCell(done, report.calls.length), atRisk: [] },
+    durability: { ...classOfCell(done, report.effects), atRisk: [] },
     ...(context.recovery !== undefined && { recovery: context.recovery }),
     ...(done !== undefined && done.rewrites.length > 0 && { rewrites: done.rewrites }),
     timing: timingOf(report, context),

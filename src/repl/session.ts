@@ -5,23 +5,28 @@ import type { Clock } from '../ports/clock.ts'
 import type { Json } from '../ports/json.ts'
 import type { Store } from '../ports/store.ts'
 import type { Workers } from '../ports/worker.ts'
-import { find, inspect, type Namespaces, tree } from './capabilities.ts'
+import type { Namespaces } from './capabilities.ts'
+import { beginRecord, endRecord, languageVersion, type RecordParts } from './cell-records.ts'
+import { type Checkpoints, createCheckpoints } from './checkpoints.ts'
 import type { FindMatches } from './edit/index.ts'
 import { editCell } from './edit-cell.ts'
 import { workerEnvironment } from './environment.ts'
+import { type ForkTarget, forkSession } from './fork.ts'
 import { createHandles, type Handles } from './handles.ts'
-import { isBlob, type Journal, type JournalName, openJournal, sha256 } from './journal.ts'
-import { type CallAnswer, type CellReport, Kernel, type KernelCall, type KernelOptions, type WorkerLoss } from './kernel.ts'
-import { runNested } from './nested.ts'
-import { type FailureStreak, isOwnCall, nextStreak, noStreak, resultOf } from './result.ts'
-import { secretMask, secretValues } from './secrets.ts'
-import { jsonTextFrom, type TipCell, tipAfter } from './tips.ts'
-import { acceptsNothing, faultOfArguments } from './tool-arguments.ts'
+import { historyOf } from './history.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { type CallAnswer, type CellReport, Kernel, type KernelOptions, type WorkerLoss } from './kernel.ts'
+import { createOwnCalls, membersOf, type OwnCalls } from './own-calls.ts'
+import { createPaths, type Paths } from './path.ts'
+import { pruneSession } from './prune.ts'
+import { sourceOf } from './recovery.ts'
+import { type FailureStreak, nextStreak, noStreak, resultOf } from './result.ts'
+import { Revival } from './revival.ts'
+import { createSecrets, type Secrets } from './secrets.ts'
+import { checkStateName, knownState, namesAtRisk, type StateAction, stateAction, stateOf } from './states.ts'
 import type {
-  DeclaredName,
   EditInput,
   EditResult,
-  EndRecord,
   History,
   HistoryQuery,
   LogEntry,
@@ -29,15 +34,20 @@ import type {
   OpenRecord,
   Page,
   PageQuery,
+  Pruned,
   Recovery,
   RecoveryReason,
   ReplConfig,
   ReplSession,
+  RestoredState,
   RunOptions,
   RunResult,
+  SavedState,
   SessionState,
+  Warning,
 } from './types.ts'
-import type { NameReport, SeenBinding } from './worker/protocol.ts'
+import type { SeenBinding } from './worker/protocol.ts'
+import type { LateTape } from './worker/tape.ts'
 
 export interface SessionOptions {
   readonly name: string
@@ -60,76 +70,130 @@ export interface SessionOptions {
   mask(text: string): string
   /** Times and process ids in answers are 0, so that two runs answer the same. */
   readonly isTimeFixed: boolean
+  /** Where clocks of cells start, ms since 1970, and what their random numbers derive from. */
+  readonly fixed?: { readonly now?: number; readonly seed?: string }
+  /** Default: every folder is there. */
+  isFolder?(path: string): boolean
+  /** The store of another session. */
+  openFork?(to: string): Promise<ForkTarget>
   /** How deep this session is inside `code.run`. Default 0. */
   readonly depth?: number
 }
 
 const maxUnits = 1_048_576
 const maxQueue = 32
-const languageVersion = 1
 /** How long a worker that runs no cell may take to say what it holds. */
 const lookMs = 1_000
+/** A copy that takes longer than a next cell may wait is made after so long without one. */
+const slowCheckMs = 250
+/** Workers that may die of something older before they take a cell up. */
+const maxAttempts = 3
 
-interface Queued {
-  readonly code: string
-  readonly options: RunOptions
-  readonly queuedAt: number
-  readonly cancel: AbortController
-  resolve(result: RunResult): void
-  reject(error: unknown): void
+interface Task {
+  /** `undefined`: it is no cell. */
+  readonly cancel: AbortController | undefined
+  work(): Promise<void>
 }
 
 /** Throws `REPL_HELD` (exit 4) while another process has the session. */
 export async function openSession(options: SessionOptions): Promise<ReplSession> {
-  const mask = secretMask(options.env, options.mask)
+  const secrets = createSecrets(options.env, options.mask)
   // The session's configuration can change; the journal asks at every record.
-  const now = { fsync: options.config.fsync }
+  const durability = { fsync: options.config.fsync }
   const journal = await openJournal({
-    fsync: () => now.fsync,
+    fsync: () => durability.fsync,
     store: options.store,
     clock: options.clock,
     session: options.name,
     owner: options.owner,
-    mask,
+    mask: secrets.mask,
   })
-  return new Session(options, journal, mask, now)
+  return new Session(options, journal, secrets, durability)
 }
 
 class Session implements ReplSession {
   readonly #options: SessionOptions
   readonly #journal: Journal
-  readonly #mask: (text: string) => string
+  readonly #secrets: Secrets
+  readonly #paths: Paths
   readonly #kernel: Kernel
   readonly #handles: Handles
-  readonly #secrets: readonly Buffer[]
+  readonly #revival: Revival
+  readonly #checkpoints: Checkpoints
+  readonly #ownCalls: OwnCalls
+  readonly #records: RecordParts
   readonly #durability: { fsync: boolean }
   readonly #sources = new Map<number, string>()
   #config: ReplConfig
   #cwd: string
   #cell: number
-  #queue: Queued[] = []
-  #current: Queued | undefined
+  readonly #queue: Task[] = []
+  #current: Task | undefined
+  #runningCell: number | undefined
   #isOpened = false
   #isClosed = false
   #streak: FailureStreak = noStreak
-  /** What the next answer tells of a replaced worker. */
-  #recovery: Recovery | undefined
   #lastLook: readonly SeenBinding[] = []
+  #lastPending: SessionState['pending'] = { timers: 0, handles: 0 }
+  /** What cells did after their end, not yet in the journal. */
+  #lates: { readonly cell: number; readonly tape: LateTape }[] = []
+  /** Asked for by the running cell; takes effect after it. */
+  #actions: StateAction[] = []
+  /** Names that were said to be at risk. */
+  #risks = new Set<string>()
+  #warnings: Warning[] = []
+  #copying: Promise<unknown> | undefined
+  #soon: ReturnType<typeof setTimeout> | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
 
-  constructor(options: SessionOptions, journal: Journal, mask: (text: string) => string, durability: { fsync: boolean }) {
+  constructor(options: SessionOptions, journal: Journal, secrets: Secrets, durability: { fsync: boolean }) {
     this.#durability = durability
     this.#options = options
     this.#journal = journal
-    this.#mask = mask
+    this.#secrets = secrets
     this.#config = options.config
-    this.#cwd = options.cwd
-    this.#cell = journal.latest
+    this.#cell = journal.state.latest
     this.#handles = createHandles(journal)
-    this.#secrets = secretValues(options.env).map(value => Buffer.from(value))
+    this.#paths = createPaths(journal)
     this.#kernel = new Kernel(this.#kernelOptions(true))
-    const interrupted = [...journal.cells.values()].filter(({ end }) => end === undefined).at(-1)?.begin.cell
-    if (journal.names.size > 0 || interrupted !== undefined) this.#lose('host-restart', 0, interrupted)
+    this.#records = { journal, secrets, handles: this.#handles }
+    this.#revival = new Revival({
+      kernel: this.#kernel,
+      journal,
+      paths: this.#paths,
+      secrets,
+      languages: new Set([languageVersion]),
+      recoverMs: () => this.#config.recoverMs,
+      isTimeFixed: options.isTimeFixed,
+    })
+    this.#checkpoints = createCheckpoints({
+      kernel: this.#kernel,
+      journal,
+      config: () => this.#config,
+      beforeWrite: () => this.#writeLates(),
+    })
+    this.#ownCalls = createOwnCalls({
+      session: this,
+      config: () => this.#config,
+      nestedKernel: () => this.#kernelOptions(false),
+      depth: options.depth ?? 0,
+      sent: async (cell, { call, namespace, member }, args) =>
+        journal.write({
+          k: 'call',
+          cell,
+          call,
+          namespace,
+          member,
+          arguments: await journal.part(JSON.parse(secrets.mask(JSON.stringify(args))) as Json),
+        }),
+      state: given => this.#programState(given),
+    })
+    this.#cwd = this.#startFolder()
+    const { damage } = journal.state
+    if (damage !== undefined) {
+      const message = `Record ${damage.seq} of the journal ${damage.why}; the session goes on from the one before.`
+      this.#warnings.push({ code: 'OUT-R006', message })
+    }
   }
 
   get name(): string {
@@ -141,11 +205,11 @@ class Session implements ReplSession {
   }
 
   get cells(): number {
-    return this.#journal.cells.size
+    return this.#journal.state.cells.size
   }
 
   get head(): number {
-    return this.#journal.head
+    return this.#journal.state.head
   }
 
   latest(): number {
@@ -158,14 +222,11 @@ class Session implements ReplSession {
     } catch (error) {
       return Promise.reject(error)
     }
-    return new Promise((resolve, reject) => {
-      const cancel = new AbortController()
-      const queued: Queued = { code, options, queuedAt: performance.now(), cancel, resolve, reject }
-      if (options.signal?.aborted) cancel.abort()
-      else options.signal?.addEventListener('abort', () => cancel.abort(), { once: true })
-      this.#queue.push(queued)
-      this.#next()
-    })
+    const cancel = new AbortController()
+    if (options.signal?.aborted) cancel.abort()
+    else options.signal?.addEventListener('abort', () => cancel.abort(), { once: true })
+    const queuedAt = performance.now()
+    return this.#enqueue(cancel, () => this.#runCell(code, options, performance.now() - queuedAt, cancel.signal))
   }
 
   #accept(code: string): void {
@@ -193,287 +254,286 @@ class Session implements ReplSession {
     }
   }
 
-  #next(): void {
-    if (this.#current !== undefined) return
-    const queued = this.#queue.shift()
-    if (queued === undefined) return
-    clearTimeout(this.#idle)
-    this.#current = queued
-    this.#runCell(queued)
-      .then(queued.resolve, queued.reject)
-      .finally(() => {
-        this.#current = undefined
-        this.#waitIdle()
-        this.#next()
-      })
+  /** After what was asked for before. */
+  #enqueue<T>(cancel: AbortController | undefined, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ cancel, work: () => work().then(resolve, reject) })
+      this.#next()
+    })
   }
 
-  async #runCell(queued: Queued): Promise<RunResult> {
-    const { code, options } = queued
+  #next(): void {
+    if (this.#current !== undefined) return
+    const task = this.#queue.shift()
+    if (task === undefined) return
+    clearTimeout(this.#idle)
+    clearTimeout(this.#soon)
+    this.#current = task
+    void task.work().finally(() => {
+      this.#current = undefined
+      if (this.#queue.length === 0) this.#rest()
+      this.#next()
+    })
+  }
+
+  async #runCell(code: string, options: RunOptions, queuedMs: number, signal: AbortSignal): Promise<RunResult> {
     const cell = ++this.#cell
     const config = this.#config
     const limits = { computeMs: options.computeMs ?? config.computeMs, wallMs: options.wallMs ?? config.wallMs }
-    const echo = options.echo ?? 'return'
     const offered: Namespaces = { tools: options.tools ?? [], ...options.namespaces }
-    const queuedMs = performance.now() - queued.queuedAt
+    const namespaces = membersOf(offered)
     // The process starts while the record is written.
     this.#kernel.prepare()
-    await this.#begin(cell, code, options)
+    await this.#copying
+    await this.#revival.ready()
+    await this.#open()
+    await this.#journal.write(await beginRecord(this.#records, cell, code, options))
     this.#sources.set(cell, code)
-    const members = Object.fromEntries(Object.entries(offered).map(([name, list]) => [name, list.map(each => each.name)]))
-    const report = await this.#kernel.run({
-      cell,
-      source: code,
-      echo,
-      ...limits,
-      namespaces: members,
-      call: call => this.#call(call, cell, offered, options),
-      signal: queued.cancel.signal,
-    })
+    this.#runningCell = cell
+    const run = (): Promise<CellReport> =>
+      this.#kernel.run({
+        cell,
+        source: code,
+        echo: options.echo ?? 'return',
+        ...limits,
+        namespaces,
+        call: call => this.#ownCalls.answer(call, { cell, offered, options }),
+        signal,
+      })
+    let report = await run()
+    for (let attempt = 1; report.neverBegan && attempt < maxAttempts; attempt++) {
+      await this.#revival.ready()
+      report = await run()
+    }
     if (report.done?.cwd) this.#cwd = report.done.cwd
-    const recovery = this.#recovery
-    this.#recovery = undefined
-    const result = resultOf(report, {
+    if (report.done !== undefined) this.#lastPending = report.done.pending
+    const made = resultOf(report, {
       cell,
       source: code,
       config,
-      names: this.#journal.names,
-      namespaces: new Set([...Object.keys(offered), 'capabilities', 'code', 'repl', 'outrigger']),
-      recovery,
+      recovery: this.#revival.tell(),
       queuedMs,
       streak: this.#streak,
       isTimeFixed: this.#options.isTimeFixed,
       limits,
     })
-    this.#streak = nextStreak(this.#streak, result.error)
-    const tip = result.error === undefined ? undefined : tipAfter([...this.#tipCells(), tipCellOf(report, result, code)], config)
-    if (tip !== undefined) Object.assign(result, { tip })
-    await this.#end(report, result)
-    if (recovery !== undefined) await this.#recordRecovery(recovery)
-    return result
+    this.#streak = nextStreak(this.#streak, made.error)
+    const result = { ...made, warnings: [...this.#warnings.splice(0), ...made.warnings] }
+    await this.#writeLates()
+    await this.#journal.write(await endRecord(this.#records, report, result, namespaces))
+    this.#runningCell = undefined
+    const atRisk = result.durability.class === 'effect' && report.loss === undefined ? await this.#secure() : []
+    await this.#carryOutActions()
+    if (atRisk.length === 0) return result
+    return { ...result, durability: { ...result.durability, atRisk } }
   }
 
-  /** Earlier cells on the way to the head, as far as hints look at them. */
-  #tipCells(): readonly TipCell[] {
-    const path: TipCell[] = []
-    let at = this.#journal.head
-    for (let known = this.#journal.cells.get(at); known !== undefined; known = this.#journal.cells.get(at)) {
-      const { begin, end } = known
-      const error = end?.error !== undefined && !isBlob(end.error) ? end.error : undefined
-      const units = isBlob(begin.source) ? begin.source.bytes : begin.source.length
-      path.push({ cell: begin.cell, units, error, tip: end?.tip })
-      if (begin.parent === at) break
-      at = begin.parent
+  async #open(): Promise<void> {
+    if (this.#isOpened) return
+    this.#isOpened = true
+    const { platform } = this.#options
+    await this.#journal.write({ k: 'open', cwd: this.#options.cwd, env: platform, language: languageVersion, prelude: [] })
+  }
+
+  /** Before a result with effects is given: what cannot be run again is copied. The names that a restart would lose and that were not named yet. */
+  async #secure(): Promise<RunResult['durability']['atRisk']> {
+    await this.#checkpoints.whole(await this.#paths.current())
+    const risks = namesAtRisk(await this.#paths.current(), this.#config.recoverMs)
+    const fresh = risks.filter(({ name }) => !this.#risks.has(name))
+    this.#risks = new Set(risks.map(({ name }) => name))
+    return fresh
+  }
+
+  /** Between cells: copies that make a restart independent of running cells again. */
+  #rest(): void {
+    if (this.#isClosed) return
+    if (this.#kernel.worker !== null && !this.#revival.isNeeded) this.#copy()
+    const { idleMs } = this.#config
+    if (idleMs === 0) return
+    this.#idle = setTimeout(() => void this.rest(), idleMs)
+    this.#idle.unref?.()
+  }
+
+  #copy(): void {
+    const copying = this.#paths
+      .current()
+      .then(path => (this.#current === undefined ? this.#checkpoints.quick(path) : false))
+      .then(isLeft => {
+        if (!isLeft || this.#isClosed || this.#current !== undefined) return
+        this.#soon = setTimeout(() => {
+          if (this.#current === undefined) this.#copying = this.#copyAll()
+        }, slowCheckMs)
+        this.#soon.unref?.()
+      })
+      // What could not be copied is run again, or lost and told.
+      .catch(() => {})
+    this.#copying = copying
+  }
+
+  async #copyAll(): Promise<void> {
+    try {
+      await this.#checkpoints.whole(await this.#paths.current())
+    } catch {
+      // As above.
     }
-    return path.reverse()
   }
 
-  async #begin(cell: number, code: string, options: RunOptions): Promise<void> {
-    if (!this.#isOpened) {
-      this.#isOpened = true
+  async rest(): Promise<boolean> {
+    if (this.#current !== undefined || this.#kernel.worker === null) return false
+    await this.#copying
+    const look = await this.#kernel.look(lookMs)
+    if (look === undefined || look.timers > 0 || look.handles > 0 || this.#current !== undefined) return false
+    if (namesAtRisk(await this.#paths.current(), this.#config.recoverMs).length > 0) return false
+    this.#revival.lost('idle')
+    await this.#kernel.end()
+    return true
+  }
+
+  async #writeLates(): Promise<void> {
+    for (const { cell, tape } of this.#lates.splice(0)) {
+      if (!this.#journal.state.cells.has(cell)) continue
+      const text = this.#secrets.mask(JSON.stringify(tape))
       await this.#journal.write({
-        k: 'open',
-        cwd: this.#cwd,
-        env: this.#options.platform,
-        language: languageVersion,
-        prelude: [],
+        k: 'late',
+        cell,
+        tape: (await this.#journal.part(JSON.parse(text) as Json)) as unknown as LateTape,
       })
     }
-    await this.#journal.write({
-      k: 'begin',
-      cell,
-      parent: this.#journal.head,
-      source: await this.#journal.part(this.#mask(code)),
-      ...(options.description !== undefined && { description: options.description }),
-      echo: options.echo ?? 'return',
-      language: languageVersion,
-      origin: options.origin ?? 'run',
-      ...(options.edit !== undefined && { edit: options.edit }),
+  }
+
+  async #programState(given: { readonly [key: string]: Json }): Promise<CallAnswer> {
+    const action = stateAction(given, this.#journal.state)
+    if (action.action !== 'list') {
+      this.#actions.push(action)
+      return { ok: true, value: { accepted: true } }
+    }
+    const path = await this.#paths.current()
+    const risks = namesAtRisk(path, this.#config.recoverMs).map(({ name }) => name)
+    const names = [...path.dependencies.bound.keys()].sort()
+    return { ok: true, value: { names, mode: risks.length === 0 ? 'durable' : 'volatile', atRisk: risks } }
+  }
+
+  async #carryOutActions(): Promise<void> {
+    for (const action of this.#actions.splice(0)) {
+      try {
+        await this.#carryOut(action)
+      } catch (error) {
+        // An earlier one of the same cell may have removed its name.
+        if (!(error instanceof OutriggerError)) throw error
+        this.#warnings.push({ code: error.code, message: error.message })
+      }
+    }
+  }
+
+  async #carryOut(action: StateAction): Promise<void> {
+    switch (action.action) {
+      case 'save':
+        await this.#save(action.name)
+        return
+      case 'delete':
+        knownState(this.#journal.state, action.name)
+        await this.#journal.write({ k: 'state', action: 'delete', name: action.name, cell: this.head })
+        return
+      case 'restore':
+        await this.#goTo('name' in action ? knownState(this.#journal.state, action.name).cell : action.cell, 'restore')
+        return
+      case 'reset':
+        await this.#goTo(0, 'reset')
+        return
+      case 'list':
+        return
+      default:
+        action satisfies never
+    }
+  }
+
+  async #save(name: string): Promise<SavedState> {
+    checkStateName(name, this.#journal.state)
+    await this.#open()
+    if (this.#kernel.worker !== null && !this.#revival.isNeeded) await this.#checkpoints.whole(await this.#paths.current())
+    const cell = this.head
+    await this.#journal.write({ k: 'state', action: 'save', name, cell })
+    return { name, cell, atRisk: namesAtRisk(await this.#paths.current(), this.#config.recoverMs).map(each => each.name) }
+  }
+
+  /** Another head; the next worker has its names. */
+  async #goTo(cell: number, action: 'restore' | 'reset'): Promise<void> {
+    await this.#open()
+    await this.#journal.write({ k: 'state', action, cell })
+    this.#revival.lost('restore')
+    this.#risks.clear()
+    this.#lastLook = []
+    this.#cwd = this.#startFolder()
+    await this.#kernel.restart()
+  }
+
+  save(name: string): Promise<SavedState> {
+    return this.#enqueue(undefined, () => this.#save(name))
+  }
+
+  restore(target: { readonly name: string } | { readonly cell: number }): Promise<RestoredState> {
+    return this.#enqueue(undefined, async () => {
+      const { state } = this.#journal
+      const cell = 'name' in target ? knownState(state, target.name).cell : target.cell
+      if (cell !== 0 && state.cells.get(cell)?.end === undefined) throw unknownCell(cell)
+      await this.#goTo(cell, 'restore')
+      return this.#restored()
     })
   }
 
-  async #end(report: CellReport, result: RunResult): Promise<void> {
-    const { done, value } = report
-    const masked = <T>(part: T): T => JSON.parse(this.#mask(JSON.stringify(part))) as T
-    const names = report.loss !== undefined || done === undefined ? { added: [], changed: [], removed: [] } : done.names
-    const stored =
-      value !== undefined && result.handle !== undefined && !this.#secrets.some(secret => Buffer.from(value).includes(secret))
-        ? value
-        : undefined
-    if (value !== undefined && result.handle !== undefined) this.#handles.keep(result.handle, value)
-    const calls = report.calls.filter(call => !isOwnCall(call.name))
-    const record: Omit<EndRecord, 'v' | 'at' | 'epoch'> = {
-      k: 'end',
-      cell: result.cell,
-      outcome: result.outcome,
-      ...(result.error !== undefined && { error: masked(result.error) }),
-      completion: {
-        kind: result.valueKind,
-        ...(value !== undefined && { hash: sha256(value) }),
-        ...(result.preview !== undefined && { preview: masked(result.preview.slice(0, 1_000)) }),
-      },
-      ...(stored !== undefined && (await this.#handles.store(stored))),
-      names: { added: names.added.map(declared), changed: names.changed.map(declared), removed: names.removed },
-      touch: done?.touch ?? [],
-      dynamic: done?.dynamic ?? true,
-      class: result.durability.class,
-      effects: result.durability.effects,
-      calls: calls.length === 0 ? [] : ((await this.#journal.part(masked(calls) as unknown as Json)) as never),
-      warnings: masked(result.warnings),
-      rewrites: result.rewrites ?? [],
-      logs: result.logs.length === 0 ? [] : ((await this.#journal.part(masked(result.logs) as unknown as Json)) as never),
-      ...(result.logsOmittedBytes !== undefined && { logsOmittedBytes: result.logsOmittedBytes }),
-      timing: result.timing,
-      ...(result.tip !== undefined && { tip: result.tip.trigger }),
-    }
-    await this.#journal.write(record)
+  forget(name: string): Promise<void> {
+    return this.#enqueue(undefined, () => this.#carryOut({ action: 'delete', name }))
   }
 
-  /** Carry out a call of a program; never throws. */
-  async #call(call: KernelCall, cell: number, offered: Namespaces, options: RunOptions): Promise<CallAnswer> {
-    const { namespace, member } = call
-    if (!Object.hasOwn(offered, namespace)) return this.#ownCall(call, offered, options, cell)
-    const name = `${namespace}.${member}`
-    const declaration = offered[namespace]!.find(each => each.name === member)
-    let args = call.arguments[0]
-    if (args === undefined) {
-      if (!acceptsNothing(declaration?.parameters)) {
-        const fault = faultOfArguments(declaration?.parameters, {})
-        return { ok: false, code: 'OUT-P001', message: `${name}: ${fault ?? 'arguments are required'}` }
-      }
-      args = {}
-    }
-    const fault = faultOfArguments(declaration?.parameters, args)
-    if (fault !== undefined) return { ok: false, code: 'OUT-P001', message: `${name}: ${fault}` }
-    const carry = options.call
-    if (carry === undefined) return { ok: false, message: `${name} cannot be called here: nobody carries out calls` }
-    await this.#journal.write({
-      k: 'call',
-      cell,
-      call: call.call,
-      namespace,
-      member,
-      arguments: await this.#journal.part(JSON.parse(this.#mask(JSON.stringify(args))) as Json),
+  reset(): Promise<RestoredState> {
+    return this.#enqueue(undefined, async () => {
+      await this.#goTo(0, 'reset')
+      return this.#restored()
     })
-    if (call.signal.aborted) return { ok: false, message: 'cancelled' }
-    return carry({ cell, call: call.call, namespace, name: member, arguments: args, signal: call.signal })
   }
 
-  async #ownCall(
-    { namespace, member, arguments: args, signal }: KernelCall,
-    offered: Namespaces,
-    options: RunOptions,
-    cell: number,
-  ): Promise<CallAnswer> {
-    const given = isRecord(args[0]) ? args[0] : {}
-    try {
-      switch (`${namespace}.${member}`) {
-        case 'capabilities.tree':
-          return { ok: true, value: tree(offered) }
-        case 'capabilities.find':
-          return { ok: true, value: find(offered, typeof args[0] === 'string' ? args[0] : String(given['query'] ?? '')) }
-        case 'capabilities.inspect':
-          return this.#inspect(offered, args[0])
-        case 'code.run':
-          return await this.#nested(given, offered, options, signal, cell)
-        case 'repl.history':
-          return {
-            ok: true,
-            value: (await this.history({
-              ...(typeof given['limit'] === 'number' && { limit: given['limit'] }),
-            })) as unknown as Json,
-          }
-        case 'repl.page': {
-          const handle = typeof args[0] === 'string' ? args[0] : String(given['handle'] ?? '')
-          const more = isRecord(args[1]) ? args[1] : given
-          return { ok: true, value: (await this.page({ ...more, handle } as PageQuery)) as unknown as Json }
-        }
-        case 'repl.state':
-          return this.#programState(given)
-        default:
-          return { ok: false, message: `there is no ${namespace}.${member}` }
+  async #restored(): Promise<RestoredState> {
+    await this.#revival.ready()
+    return { head: this.head, recovery: this.#revival.tell() ?? nothingRecovered('restore') }
+  }
+
+  fork(cell: number, to: string): Promise<void> {
+    return this.#enqueue(undefined, async () => {
+      const { state } = this.#journal
+      if (state.cells.get(cell)?.end === undefined) throw unknownCell(cell)
+      const { openFork } = this.#options
+      if (openFork === undefined)
+        throw new OutriggerError('REPL_BAD_REQUEST', 'a fork cannot be made here', { subject: to, hint: 'use the command line' })
+      const target = await openFork(to)
+      try {
+        await forkSession({ from: this.#options.store, session: this.name, state, cell, target })
+      } finally {
+        target.close()
       }
-    } catch (error) {
-      if (error instanceof OutriggerError) return { ok: false, message: `${error.code}: ${error.message}` }
-      throw error
-    }
-  }
-
-  #inspect(offered: Namespaces, given: Json | undefined): CallAnswer {
-    const asked = isRecord(given) ? given['symbols'] : given
-    const symbols = (Array.isArray(asked) ? asked : [asked]).filter((each): each is string => typeof each === 'string')
-    if (symbols.length === 0)
-      return { ok: false, code: 'OUT-P001', message: 'capabilities.inspect: arguments.symbols is required (array)' }
-    const budget = isRecord(given) && typeof given['budget'] === 'number' ? Math.max(1, Math.min(200, given['budget'])) : 50
-    return { ok: true, value: inspect(offered, symbols, budget) }
-  }
-
-  #programState(given: { readonly [key: string]: Json }): CallAnswer {
-    const action = given['action'] ?? 'list'
-    if (action !== 'list') {
-      return {
-        ok: false,
-        message: `REPL_BAD_REQUEST: repl.state({ action: ${JSON.stringify(action)} }) is not in this version; there is "list"`,
-      }
-    }
-    const names = [...this.#journal.names.keys()].sort()
-    return { ok: true, value: { names, mode: names.length === 0 ? 'durable' : 'volatile', atRisk: names } }
-  }
-
-  async #nested(
-    given: { readonly [key: string]: Json },
-    offered: Namespaces,
-    options: RunOptions,
-    signal: AbortSignal,
-    cell: number,
-  ): Promise<CallAnswer> {
-    const depth = (this.#options.depth ?? 0) + 1
-    const { code } = given
-    if (typeof code !== 'string') return { ok: false, code: 'OUT-P001', message: 'code.run: arguments.code is required (string)' }
-    return this.#runNested(code, depth, offered, options, signal, cell)
-  }
-
-  #runNested(
-    code: string,
-    depth: number,
-    offered: Namespaces,
-    options: RunOptions,
-    signal: AbortSignal,
-    cell: number,
-  ): Promise<CallAnswer> {
-    if (depth > this.#config.maxNestedRuns) {
-      return Promise.resolve({ ok: false, message: `programs may run programs ${this.#config.maxNestedRuns} deep` })
-    }
-    return runNested({
-      code,
-      kernel: this.#kernelOptions(false),
-      config: this.#config,
-      namespaces: Object.fromEntries(Object.entries(offered).map(([name, list]) => [name, list.map(each => each.name)])),
-      signal,
-      call: inner => {
-        if (inner.namespace === 'code' && inner.member === 'run') {
-          const asked = inner.arguments[0]
-          return this.#runNested(
-            isRecord(asked) ? String(asked['code'] ?? '') : '',
-            depth + 1,
-            offered,
-            options,
-            inner.signal,
-            cell,
-          )
-        }
-        if (inner.namespace === 'repl')
-          return Promise.resolve({ ok: false, message: 'a nested program has no session of its own' })
-        return this.#call(inner, cell, offered, options)
-      },
     })
+  }
+
+  prune(): Promise<Pruned> {
+    return this.#enqueue(undefined, () =>
+      pruneSession({
+        store: this.#options.store,
+        session: this.name,
+        state: this.#journal.state,
+        keep: this.#config.keepCheckpoints,
+      }),
+    )
+  }
+
+  async confirm(cell: number, how: 'confirmed' | 'altered', note?: string): Promise<void> {
+    if (!this.#journal.state.cells.has(cell)) throw unknownCell(cell)
+    await this.#journal.write({ k: 'confirm', cell, how, ...(note !== undefined && { note: this.#secrets.mask(note) }) })
   }
 
   async edit(input: EditInput, options: RunOptions = {}): Promise<EditResult> {
     const { findMatches } = this.#options
     return editCell(input, {
       newest: this.#cell === 0 ? undefined : this.#cell,
-      exists: cell => this.#journal.cells.has(cell),
+      exists: cell => this.#journal.state.cells.has(cell),
       source: cell => this.source(cell),
       findMatches,
       parse: source => this.#kernel.parse(source),
@@ -484,71 +544,31 @@ class Session implements ReplSession {
   async source(cell: number): Promise<string | undefined> {
     const own = this.#sources.get(cell)
     if (own !== undefined) return own
-    const begin = this.#journal.cells.get(cell)?.begin
-    return begin === undefined ? undefined : this.#journal.load(begin.source)
+    const known = this.#journal.state.cells.get(cell)
+    if (known === undefined) return undefined
+    return (await sourceOf(known, this.#journal, this.#secrets)) ?? this.#journal.load(known.begin.source)
   }
 
-  async history(query: HistoryQuery = {}): Promise<History> {
-    const { from = 1, to = Number.POSITIVE_INFINITY, limit = 100 } = query
-    const cells = [...this.#journal.cells.values()].filter(({ begin }) => begin.cell >= from && begin.cell <= to).slice(-limit)
-    const rows = await Promise.all(
-      cells.map(async ({ begin, end }) => {
-        const source = (await this.source(begin.cell)) ?? ''
-        const names =
-          end === undefined
-            ? []
-            : [...new Set([...end.names.added, ...end.names.changed].map(each => each.name).concat(end.names.removed))].sort()
-        return {
-          cell: begin.cell,
-          parent: begin.parent,
-          at: new Date(begin.at).toISOString(),
-          outcome:
-            end?.outcome ??
-            (begin.cell === this.#cell && this.#current !== undefined ? ('running' as const) : ('exited' as const)),
-          class: end?.class ?? ('effect' as const),
-          lines: source.split(/\r\n|[\n\r\u2028\u2029]/).length,
-          names,
-          ...(begin.description !== undefined && { description: begin.description }),
-          ...(begin.edit !== undefined && { edit: { target: begin.edit.target } }),
-          ...(query.source && { source }),
-        }
-      }),
-    )
-    return { cells: rows, head: this.#journal.head }
+  history(query: HistoryQuery = {}): Promise<History> {
+    return historyOf(this.#journal.state, query, this.#runningCell, cell => this.source(cell))
   }
 
   async state(): Promise<SessionState> {
     const look = this.#kernel.isRunning ? undefined : await this.#kernel.look(lookMs)
-    if (look !== undefined) this.#lastLook = look.bindings
-    const seen = new Map(this.#lastLook.map(binding => [binding.name, binding]))
-    const names = [...this.#journal.names]
-      .filter(([name]) => !this.#recovery?.bindings.some(each => each.name === name))
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-    const worker = this.#kernel.worker
-    return {
-      mode: names.length === 0 ? 'durable' : 'volatile',
-      head: this.#journal.head,
-      cwd: look?.cwd ?? this.#cwd,
-      bindings: names.map(([name, { kind, cell }]) => {
-        const binding = seen.get(name)
-        return {
-          name,
-          kind: binding?.kind ?? kind,
-          type: binding?.type ?? '',
-          preview: binding?.preview ?? '',
-          cell,
-          recover: 'lost' as const,
-          reason: notKept,
-        }
-      }),
-      lost: (this.#recovery?.bindings ?? [])
-        .filter(each => each.status === 'lost')
-        .map(({ name, cell, reason }) => ({ name, cell, reason: reason ?? notKept })),
-      named: [],
-      atRisk: names.map(([name]) => name),
-      pending: { timers: look?.timers ?? 0, handles: look?.handles ?? 0 },
-      worker: worker === null || !this.#options.isTimeFixed ? worker : { pid: 0, rssMb: 0 },
+    if (look !== undefined && !this.#revival.isNeeded) {
+      this.#lastLook = look.bindings
+      this.#lastPending = { timers: look.timers, handles: look.handles }
     }
+    const worker = this.#kernel.worker
+    return stateOf({
+      path: await this.#paths.current(),
+      state: this.#journal.state,
+      recoverMs: this.#config.recoverMs,
+      seen: this.#lastLook,
+      cwd: look?.cwd ?? this.#cwd,
+      pending: worker === null ? { timers: 0, handles: 0 } : this.#lastPending,
+      worker: worker === null || !this.#options.isTimeFixed ? worker : { pid: 0, rssMb: 0 },
+    })
   }
 
   page(query: PageQuery): Promise<Page> {
@@ -564,7 +584,7 @@ class Session implements ReplSession {
     readonly offset?: number
     readonly limit?: number
   }): Promise<LogsPage> {
-    const end = this.#journal.cells.get(cell)?.end
+    const end = this.#journal.state.cells.get(cell)?.end
     if (end === undefined) throw unknownCell(cell)
     const logs = (await this.#journal.load(end.logs as never)) as readonly LogEntry[] | undefined
     const text = (logs ?? []).map(entry => entry.text).join('\n')
@@ -572,17 +592,14 @@ class Session implements ReplSession {
   }
 
   async restart(): Promise<Recovery> {
-    const began = performance.now()
-    if (this.#kernel.worker === null) this.#recovery ??= this.#recoveryOf('restart', [], undefined, 0)
+    this.#revival.lost('restart')
     await this.#kernel.restart()
-    this.#kernel.prepare()
-    const recovery = this.#recovery ?? this.#recoveryOf('restart', [], undefined, performance.now() - began)
-    // A cell that ran tells it in its own answer.
-    if (this.#current === undefined) {
-      this.#recovery = undefined
-      await this.#recordRecovery(recovery)
-    }
-    return recovery
+    // A cell that ran ends first; what is recovered is what was before it.
+    while (this.#runningCell !== undefined) await new Promise(resolve => setTimeout(resolve, 5))
+    return this.#enqueue(undefined, async () => {
+      await this.#revival.ready()
+      return this.#revival.tell() ?? nothingRecovered('restart')
+    })
   }
 
   kill9(): number | null {
@@ -595,24 +612,27 @@ class Session implements ReplSession {
     this.#durability.fsync = config.fsync
     if (config.enabled) return
     this.#cancelAll()
+    this.#revival.lost('restart')
     void this.#kernel.end()
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idle)
+    clearTimeout(this.#soon)
     this.#cancelAll()
+    await this.#copying
     await this.#kernel.end()
     while (this.#current !== undefined) await new Promise(resolve => setTimeout(resolve, 5))
     await this.#journal.close()
   }
 
   #cancelAll(): void {
-    for (const queued of [this.#current, ...this.#queue]) queued?.cancel.abort()
+    for (const task of [this.#current, ...this.#queue]) task?.cancel?.abort()
   }
 
   #kernelOptions(isOwn: boolean): KernelOptions {
-    const { workers, clock, env, legacyDecorators } = this.#options
+    const { workers, env, legacyDecorators, fixed } = this.#options
     return {
       workers,
       randomHex: digits =>
@@ -620,94 +640,62 @@ class Session implements ReplSession {
           .toString('hex')
           .slice(0, digits),
       start: () => ({
-        cwd: this.#cwd,
+        cwd: isOwn ? this.#folder() : this.#cwd,
         env: workerEnvironment(env, this.#config),
         heapMb: this.#config.heapMb,
         decorators: this.#config.decorators === 'auto' ? (legacyDecorators ? 'legacy' : 'standard') : this.#config.decorators,
         jsx: this.#config.jsx,
+        recording: {
+          record: this.#config.record,
+          secrets: this.#secrets.values,
+          ...(fixed?.now !== undefined && { fixedNow: fixed.now }),
+          ...(fixed?.seed !== undefined && { fixedSeed: fixed.seed }),
+        },
       }),
       limits: () => ({ rssMb: this.#config.rssMb, outputBytes: this.#config.outputBytes }),
-      ...(isOwn && { onLost: (why: WorkerLoss) => this.#lost(why, clock) }),
+      ...(isOwn && {
+        onLost: (why: WorkerLoss) => this.#lost(why),
+        onLate: (cell: number, tape: LateTape) => void this.#lates.push({ cell, tape }),
+      }),
     }
   }
 
-  #lost(why: WorkerLoss, _clock: Clock): void {
+  /** Where the head left the process; the session's own folder at the start. */
+  #startFolder(): string {
+    const end = this.#journal.state.cells.get(this.#journal.state.head)?.end
+    const left = end?.cwd
+    if (left === undefined || this.#options.cwd !== this.#journal.state.opened?.cwd) return this.#options.cwd
+    return left
+  }
+
+  /** For a new worker: the folder must be there. */
+  #folder(): string {
+    const { isFolder, cwd } = this.#options
+    if (isFolder === undefined || this.#cwd === cwd || isFolder(this.#cwd)) return this.#cwd
+    const message = `The directory ${this.#cwd} is gone; cells run in ${cwd}.`
+    this.#warnings.push({ code: 'OUT-R007', message })
+    this.#cwd = cwd
+    return cwd
+  }
+
+  #lost(why: WorkerLoss): void {
+    this.#lastLook = []
+    this.#checkpoints.forget()
     if (this.#isClosed) return
-    const reason: Readonly<Record<WorkerLoss['cause'], RecoveryReason>> = {
+    const reasons: Readonly<Record<WorkerLoss['cause'], RecoveryReason>> = {
       exit: 'worker-exit',
       malformed: 'worker-exit',
       memory: 'memory',
       timeout: 'timeout',
       restart: 'restart',
     }
-    this.#lose(reason[why.cause], 0, undefined)
-    this.#lastLook = []
-  }
-
-  /** In this version a new worker has none of the names. */
-  #lose(reason: RecoveryReason, ms: number, interrupted: number | undefined): void {
-    const before = this.#recovery
-    const gone: readonly (readonly [string, JournalName])[] = [...this.#journal.names]
-    if (gone.length === 0 && interrupted === undefined && before === undefined && reason !== 'restart') return
-    this.#recovery = this.#recoveryOf(before?.reason ?? reason, gone, interrupted ?? before?.interrupted?.cell, ms)
-  }
-
-  #recoveryOf(
-    reason: RecoveryReason,
-    gone: readonly (readonly [string, JournalName])[],
-    interrupted: number | undefined,
-    ms: number,
-  ): Recovery {
-    const bindings = gone
-      .map(([name, { cell }]) => ({ name, status: 'lost' as const, reason: notKept, cell }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-    return {
-      reason,
-      counts: { exact: 0, replayed: 0, snapshot: 0, lost: bindings.length },
-      bindings,
-      ...(interrupted !== undefined && { interrupted: { cell: interrupted, calls: [] } }),
-      timersDropped: 0,
-      ms: this.#options.isTimeFixed ? 0 : Math.round(ms),
-    }
-  }
-
-  async #recordRecovery({ reason, counts, bindings }: Recovery): Promise<void> {
-    // Names that a later cell declared again live on.
-    const cell = this.#journal.head
-    const still = bindings.filter(each => this.#journal.names.get(each.name)?.cell === each.cell)
-    await this.#journal.write({ k: 'recover', head: cell, reason, counts, statuses: still })
-  }
-
-  #waitIdle(): void {
-    const { idleMs } = this.#config
-    if (idleMs === 0 || this.#isClosed) return
-    this.#idle = setTimeout(() => {
-      // A worker with names is not given up: they would be gone.
-      if (this.#journal.names.size === 0 && this.#current === undefined) void this.#kernel.end()
-    }, idleMs)
-    this.#idle.unref?.()
+    this.#revival.lost(reasons[why.cause])
   }
 }
 
-/** Why a name would not survive the worker. */
-const notKept = 'not-kept'
-
-const declared = ({ name, kind, start, end }: NameReport): DeclaredName => ({
-  name,
-  kind,
-  ...(start !== undefined && { start }),
-  ...(end !== undefined && { end }),
-})
-
-const tipCellOf = (report: CellReport, { cell, error }: RunResult, code: string): TipCell => ({
-  cell,
-  units: code.length,
-  error,
-  jsonFrom: jsonTextFrom(report.calls),
-})
-
-const isRecord = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function nothingRecovered(reason: RecoveryReason): Recovery {
+  return { reason, counts: { exact: 0, replayed: 0, snapshot: 0, lost: 0 }, bindings: [], timersDropped: 0, ms: 0 }
+}
 
 function unknownCell(cell: number): OutriggerError {
   return new OutriggerError('REPL_UNKNOWN_CELL', `there is no cell ${cell} that has ended`, {

@@ -374,6 +374,23 @@ export interface LogsPage {
   readonly omittedBytes: number
 }
 
+export interface SavedState {
+  readonly name: string
+  readonly cell: number
+  /** Names that a restart would lose. */
+  readonly atRisk: readonly string[]
+}
+
+export interface RestoredState {
+  readonly head: number
+  readonly recovery: Recovery
+}
+
+export interface Pruned {
+  readonly blobs: number
+  readonly bytes: number
+}
+
 /**
  * One session, opened by its only writer. Runs are answered in the order in which they were asked; the other calls do not wait for them. Refusals are
  * `OutriggerError`s with a `REPL_…` code; what a program does wrong is a result.
@@ -395,8 +412,24 @@ export interface ReplSession {
   state(): Promise<SessionState>
   page(query: PageQuery): Promise<Page>
   logs(query: { readonly cell: number; readonly offset?: number; readonly limit?: number }): Promise<LogsPage>
-  /** End the worker now; a running cell ends as `exited`. */
+  /** End the worker now and bring its names back; a running cell ends as `exited`. */
   restart(): Promise<Recovery>
+  /** Name the head as it is when the cells asked for before have settled. Throws `REPL_BAD_NAME`, `REPL_LIMIT`. */
+  save(name: string): Promise<SavedState>
+  /** Make that state or cell the head. Throws `REPL_UNKNOWN_STATE`, `REPL_UNKNOWN_CELL`. */
+  restore(target: { readonly name: string } | { readonly cell: number }): Promise<RestoredState>
+  /** Throws `REPL_UNKNOWN_STATE`. */
+  forget(name: string): Promise<void>
+  /** Make the empty start the head. */
+  reset(): Promise<RestoredState>
+  /** Write a session of its own whose head is that cell. `to` is a folder or a name, as at opening. Throws `REPL_UNKNOWN_CELL`, `REPL_HELD`, `REPL_BAD_REQUEST` when it is not empty. */
+  fork(cell: number, to: string): Promise<void>
+  /** Remove stored parts that no kept copy, named state or listed cell needs. */
+  prune(): Promise<Pruned>
+  /** A door's word on what its host made of a result. */
+  confirm(cell: number, how: 'confirmed' | 'altered', note?: string): Promise<void>
+  /** End the worker if everything it knows can be had again without loss and nothing is going on; whether it did. */
+  rest(): Promise<boolean>
   /** SIGKILL to the worker and nothing else; its process id, `null` when there is none. */
   kill9(): number | null
   /** Applies at the next cell, or the next worker where it says so. */

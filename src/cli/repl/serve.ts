@@ -19,6 +19,8 @@ export interface ServeOptions {
 type Request = { readonly [key: string]: Json }
 type Id = string | number
 
+type Op = 'state' | 'history' | 'restart' | 'fork' | 'prune'
+
 const maxLineBytes = 8 * 1024 * 1024
 const deaf: ToolOutcome = { ok: false, message: 'the client closed its input' }
 
@@ -84,6 +86,8 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
       case 'state':
       case 'history':
       case 'restart':
+      case 'fork':
+      case 'prune':
         track(answer(id, op, request))
         return
       case 'cancel': {
@@ -99,14 +103,11 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
         isClosing = true
         track(closed(id))
         return
-      case 'fork':
-        refused('outrigger.repl.fork/1', id, notYet('fork'))
-        return
       default:
         badRequest(
           id,
           `there is no op ${JSON.stringify(op ?? null)}`,
-          'ops: run edit state history fork cancel restart kill9 close call-result',
+          'ops: run edit state history fork prune cancel restart kill9 close call-result',
         )
     }
   }
@@ -141,7 +142,7 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
     }
   }
 
-  async function answer(id: Id, op: 'state' | 'history' | 'restart', request: Request): Promise<void> {
+  async function answer(id: Id, op: Op, request: Request): Promise<void> {
     const schema = `outrigger.repl.${op}/1`
     try {
       write({ schema, id, ok: true, ...(await answerOf(session, op, request)) })
@@ -188,9 +189,16 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
   }
 }
 
-/** What `state`, `history` and `restart` answer, beside schema, id and ok. */
-export async function answerOf(session: ReplSession, op: 'state' | 'history' | 'restart', request: Request): Promise<object> {
+/** What these ops answer, beside schema, id and ok. */
+export async function answerOf(session: ReplSession, op: Op, request: Request): Promise<object> {
   if (op === 'restart') return { recovery: await session.restart() }
+  if (op === 'prune') return session.prune()
+  if (op === 'fork') {
+    const cell = integerOf(request, 'cell', 1)
+    const to = textOf(request, 'to')
+    await session.fork(cell, to)
+    return { to, cell }
+  }
   if (op === 'history') {
     const query: { -readonly [K in keyof HistoryQuery]: HistoryQuery[K] } = {}
     for (const name of ['from', 'to', 'limit'] as const)
@@ -217,13 +225,27 @@ export async function answerOf(session: ReplSession, op: 'state' | 'history' | '
         ...(request['offset'] !== undefined && { offset: integerOf(request, 'offset', 0) }),
         ...(request['limit'] !== undefined && { limit: integerOf(request, 'limit', 1) }),
       })
-    case 'save':
-    case 'delete':
+    case 'save': {
+      const { name, atRisk } = await session.save(textOf(request, 'name'))
+      return { name, ...(atRisk.length > 0 && { atRisk }) }
+    }
+    case 'delete': {
+      const name = textOf(request, 'name')
+      await session.forget(name)
+      return { name }
+    }
     case 'restore':
+      return session.restore(
+        request['cell'] === undefined ? { name: textOf(request, 'name') } : { cell: integerOf(request, 'cell', 0) },
+      )
     case 'reset':
-      throw notYet(`state ${action}`)
+      return session.reset()
     default:
-      throw bad(`there is no action ${JSON.stringify(action)}`, 'action', 'actions: list page logs')
+      throw bad(
+        `there is no action ${JSON.stringify(action)}`,
+        'action',
+        'actions: list save restore delete reset page logs',
+      )
   }
 }
 

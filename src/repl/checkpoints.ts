@@ -1,0 +1,120 @@
+/** Copies of what cells changed, so that a restart does not depend on running them again. */
+import type { Journal } from './journal.ts'
+import type { Kernel } from './kernel.ts'
+import type { Path } from './path.ts'
+import type { OpaqueName, ReplConfig, StoredComponent } from './types.ts'
+
+export interface CheckpointParts {
+  readonly kernel: Kernel
+  readonly journal: Journal
+  config(): Pick<ReplConfig, 'checkpoint' | 'checkpointBudgetMs' | 'checkpointMaxMs' | 'checkpointComponentMb'>
+  /** What the worker told meanwhile comes first. */
+  beforeWrite(): Promise<void>
+}
+
+export interface Checkpoints {
+  /** Copy whatever has no current copy, and say what could not be: for a cell whose effects forbid to run it again, or for a state that is named. */
+  whole(path: Path): Promise<void>
+  /** The same within the time that a next cell may wait. True: something was left for later, for want of time. */
+  quick(path: Path): Promise<boolean>
+  /** The worker is another one. */
+  forget(): void
+}
+
+/** How long after its limit a worker may still be busy with the last component. */
+const graceMs = 10_000
+/** A component that takes long is copied again only after computing so many times as long. */
+const restFactor = 20
+
+export function createCheckpoints({ kernel, journal, config, beforeWrite }: CheckpointParts): Checkpoints {
+  /** What a component took last, and how much was computed when it did. */
+  const costs = new Map<string, { readonly ms: number; readonly computed: number }>()
+  let computed = 0
+
+  async function take(path: Path, wanted: readonly Wanted[], budgetMs: number, isFinal: boolean): Promise<boolean> {
+    const maxComponentBytes = config().checkpointComponentMb * 1024 * 1024
+    const checked = await kernel.check(
+      {
+        components: wanted.map(({ names, have }) => ({ names, ...(have !== undefined && { have }) })),
+        budgetMs,
+        maxComponentBytes,
+      },
+      budgetMs + graceMs,
+    )
+    if (checked === undefined) return true
+    await beforeWrite()
+    const components: StoredComponent[] = []
+    const opaque: OpaqueName[] = []
+    for (const { index, names, hash, bytes, cells, content, opaque: parts, ms } of checked.components) {
+      costs.set(keyOf(wanted[index]!.names), { ms, computed })
+      if (hash !== undefined && content !== undefined) await journal.keep(hash, content)
+      if (hash !== undefined) components.push({ names, hash, bytes, ...(cells.length > 0 && { cells }) })
+      for (const { name, reason, path: where, type } of parts) {
+        opaque.push({ name, reason, detail: where === name ? type : `${type} at ${where}` })
+      }
+    }
+    // What was not begun is over its time; who must not run again says so.
+    if (isFinal) {
+      for (const index of checked.skipped) {
+        for (const name of wanted[index]!.names) opaque.push({ name, reason: 'too-large', detail: 'no time was left' })
+      }
+    }
+    if (components.length > 0 || opaque.length > 0) await journal.write({ k: 'check', cell: path.head, components, opaque })
+    return !isFinal && checked.skipped.length > 0
+  }
+
+  return {
+    async whole(path) {
+      const wanted = withoutCopy(path)
+      if (wanted.length === 0) return
+      if (config().checkpoint === 'off') return
+      await take(path, wanted, config().checkpointMaxMs, true)
+    },
+    async quick(path) {
+      computed += path.cells.at(-1)?.computeMs ?? 0
+      if (config().checkpoint === 'off') return false
+      const { checkpointBudgetMs } = config()
+      const all = withoutCopy(path)
+      const wanted = all.filter(({ names }) => {
+        const cost = costs.get(keyOf(names))
+        return cost === undefined || cost.ms <= checkpointBudgetMs || computed - cost.computed >= cost.ms * restFactor
+      })
+      const isLeft = wanted.length > 0 && (await take(path, wanted, checkpointBudgetMs, false))
+      return isLeft || wanted.length < all.length
+    },
+    forget: () => costs.clear(),
+  }
+}
+
+interface Wanted {
+  /** Sorted. */
+  readonly names: readonly string[]
+  /** Hash of the newest copy of exactly these. */
+  readonly have?: string
+}
+
+const keyOf = (names: readonly string[]): string => names.join('\n')
+
+/** Components with a name that was touched since it was copied last. */
+function withoutCopy({ dependencies, checkpoints }: Path): readonly Wanted[] {
+  const { components, bound } = dependencies
+  const groups = components
+    .groups()
+    .map(group => group.filter(name => bound.has(name) && dependencies.fixed(name) === undefined).sort())
+    .filter(group => group.length > 0)
+  if (groups.length === 0) return []
+  const copied = new Map<string, number>()
+  const newest = new Map<string, string>()
+  for (const { cell, components: stored, opaque } of checkpoints()) {
+    for (const { names, hash } of stored) {
+      newest.set(keyOf(names), hash)
+      for (const name of names) copied.set(name, cell)
+    }
+    for (const { name } of opaque) copied.set(name, cell)
+  }
+  return groups.flatMap(names => {
+    const isCurrent = names.every(name => (copied.get(name) ?? -1) >= components.lastTouch(name, Number.POSITIVE_INFINITY))
+    const have = newest.get(keyOf(names))
+    return isCurrent ? [] : [{ names, ...(have !== undefined && { have }) }]
+  })
+}

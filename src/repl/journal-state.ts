@@ -1,0 +1,145 @@
+/** What the records of a journal add up to. */
+import type { LostName } from './dependencies.ts'
+import type { BeginRecord, CallRecord, CheckRecord, EndRecord, JournalRecord, LateRecord, OpenRecord } from './types.ts'
+import type { LostReason } from './worker/tape.ts'
+
+/** A cell as the journal knows it. */
+export interface JournalCell {
+  readonly begin: BeginRecord
+  /** Absent: it runs, or its process died. */
+  end: EndRecord | undefined
+  /** Names that recoveries since its parent's end could not bring back. */
+  lostBefore: readonly LostName[]
+  /** Calls that were sent. */
+  readonly calls: CallRecord[]
+  readonly late: LateRecord[]
+  /** Copies of what was bound after it; `time` counts late activity before them. */
+  readonly checks: { readonly time: number; readonly record: CheckRecord }[]
+  /** Cells that were active while this one was the head, and when: a little after its number. */
+  readonly active: { readonly time: number; readonly cell: number }[]
+  /** A later writer has told that it was interrupted. */
+  isTold: boolean
+  /** The host gave the model another result. */
+  altered: string | undefined
+}
+
+export interface NamedState {
+  readonly cell: number
+  /** ms since the epoch. */
+  readonly at: number
+}
+
+export interface JournalState {
+  readonly cells: Map<number, JournalCell>
+  readonly named: Map<string, NamedState>
+  /** Names that recoveries since the head's end could not bring back. */
+  lost: LostName[]
+  /** The newest cell; 0: none. */
+  latest: number
+  /** 0: the empty start. */
+  head: number
+  epoch: number
+  /** The newest. */
+  opened: OpenRecord | undefined
+  /** The first record that cannot be used, and why; what stood before it counts. */
+  damage: { readonly seq: number; readonly why: string } | undefined
+}
+
+export function emptyState(): JournalState {
+  return {
+    cells: new Map(),
+    named: new Map(),
+    lost: [],
+    latest: 0,
+    head: 0,
+    epoch: 0,
+    opened: undefined,
+    damage: undefined,
+  }
+}
+
+/** Records of an epoch that a newer one has overtaken are left out. */
+export function fold(state: JournalState, record: JournalRecord): void {
+  // A writer that lost its lease may have written on for a moment.
+  if (record.epoch < state.epoch) return
+  state.epoch = record.epoch
+  const cell = 'cell' in record ? state.cells.get(record.cell) : undefined
+  const head = state.cells.get(state.head)
+  switch (record.k) {
+    case 'open':
+      state.opened = record
+      return
+    case 'begin':
+      state.cells.set(record.cell, {
+        begin: record,
+        end: undefined,
+        lostBefore: state.lost,
+        calls: [],
+        late: [],
+        checks: [],
+        active: [],
+        isTold: false,
+        altered: undefined,
+      })
+      state.latest = Math.max(state.latest, record.cell)
+      return
+    case 'call':
+      cell?.calls.push(record)
+      return
+    case 'end':
+      if (cell === undefined) return
+      cell.end = record
+      state.head = record.cell
+      state.lost = []
+      return
+    case 'late':
+      cell?.late.push(record)
+      if (head !== undefined) head.active.push({ time: state.head + (head.active.length + 1) / 1_024, cell: record.cell })
+      return
+    case 'check': {
+      const { time } = (record.cell === state.head ? head?.active.at(-1) : undefined) ?? { time: record.cell }
+      cell?.checks.push({ time, record })
+      return
+    }
+    case 'confirm':
+      if (cell !== undefined && record.how === 'altered') cell.altered = record.note ?? ''
+      return
+    case 'state':
+      if (record.action === 'save') state.named.set(record.name ?? '', { cell: record.cell, at: record.at })
+      else if (record.action === 'delete') state.named.delete(record.name ?? '')
+      else {
+        state.head = record.cell
+        state.lost = []
+      }
+      return
+    case 'recover': {
+      for (const { name, status, reason, cell: writer } of record.statuses) {
+        if (status === 'lost')
+          state.lost = [...state.lost, { name, reason: (reason ?? 'closure-effect') as LostReason, cell: writer }]
+      }
+      const interrupted = record.interrupted === undefined ? undefined : state.cells.get(record.interrupted)
+      if (interrupted !== undefined) interrupted.isTold = true
+      return
+    }
+    default:
+      // A record of a later build.
+      record satisfies never
+  }
+}
+
+/** Numbers of the cells from the start to `head`, in order. */
+export function pathTo(state: Pick<JournalState, 'cells'>, head: number): readonly number[] {
+  const path: number[] = []
+  const seen = new Set<number>()
+  for (let cell = head; cell !== 0 && !seen.has(cell); cell = state.cells.get(cell)!.begin.parent) {
+    if (!state.cells.has(cell)) break
+    seen.add(cell)
+    path.push(cell)
+  }
+  return path.reverse()
+}
+
+/** The newest cell of an earlier writer that began, did not end, and was not told of yet. */
+export function interruptedCell(state: JournalState, epoch: number): JournalCell | undefined {
+  return [...state.cells.values()].findLast(({ begin, end, isTold }) => end === undefined && !isTold && begin.epoch < epoch)
+}

@@ -1,0 +1,314 @@
+/**
+ * What a restart would make of every name: which come back from their entries, which from stored copies, which cells run again, what is lost and why. Pure:
+ * recovery carries it out, `state` prints it, names at risk are those it calls lost.
+ *
+ * Each component comes back at its newest base: a cell after which everything it holds has a copy that no later cell touched. What ran after the base is
+ * run again; where that cannot be, what is current is restored and the rest is lost. A copy that is not current is never handed out.
+ */
+import { type Dependencies, dependenciesOf, type LostName, type PathCell } from './dependencies.ts'
+import type { BindingStatus, NameKind } from './types.ts'
+import type { FixedEntry, LostReason } from './worker/tape.ts'
+
+/** Copies that were taken after a cell. */
+export interface Checkpoint {
+  /** Number of the cell, and a fraction for what happened between it and the next one. */
+  readonly cell: number
+  readonly components: readonly { readonly names: readonly string[]; readonly hash: string; readonly cells?: readonly number[] }[]
+  readonly opaque: readonly { readonly name: string; readonly reason: LostReason }[]
+}
+
+export interface PlanInput {
+  /** Oldest first. */
+  readonly path: readonly PathCell[]
+  /** By recoveries since the last cell. */
+  readonly lost: readonly LostName[]
+  /** Of cells of the path, in order; a later one of the same cell adds to it. */
+  readonly checkpoints: readonly Checkpoint[]
+  /** Cells that cannot be run again as things are now, and copies that cannot be read. */
+  readonly refusedCells: ReadonlyMap<number, LostReason>
+  readonly refusedCopies: ReadonlySet<string>
+  /** Language versions that can be run. */
+  readonly languages: ReadonlySet<number>
+  /** What cells that run again may have computed, per recovery. */
+  readonly recoverMs: number
+}
+
+export interface PlannedName {
+  readonly status: BindingStatus
+  readonly reason?: LostReason
+  readonly kind: NameKind
+  readonly cell: number
+}
+
+export interface PlannedEntry {
+  readonly name: string
+  readonly kind: NameKind
+  readonly cell: number
+  readonly entry: FixedEntry
+}
+
+export interface PlannedCopy {
+  readonly hash: string
+  /** Cells whose source is needed to read it. */
+  readonly cells: readonly number[]
+  readonly names: readonly { readonly name: string; readonly kind: NameKind; readonly cell: number }[]
+}
+
+export interface Plan {
+  /** Every name that is bound at the head. */
+  readonly names: ReadonlyMap<string, PlannedName>
+  /** Oldest first. */
+  readonly entries: readonly PlannedEntry[]
+  readonly copies: readonly PlannedCopy[]
+  /** Cells to run again, oldest first. */
+  readonly replays: readonly number[]
+}
+
+/** How a name can be had as it was after a cell. */
+type Source =
+  | { readonly from: 'copy'; readonly hash: string; readonly cells: readonly number[] }
+  | { readonly from: 'entry'; readonly entry: FixedEntry }
+  | { readonly from: 'nowhere'; readonly reason: LostReason }
+
+interface Base {
+  readonly cell: number
+  readonly sources: ReadonlyMap<string, Source>
+}
+
+export function plan(input: PlanInput, dependencies: Dependencies = dependenciesOf(input.path, input.lost)): Plan {
+  return new Planning(input, dependencies).result()
+}
+
+class Planning {
+  readonly #input: PlanInput
+  readonly #dependencies: Dependencies
+  readonly #cells: ReadonlyMap<number, PathCell>
+  readonly #stored: ReadonlyMap<string, readonly { readonly cell: number; readonly source: Source }[]>
+  readonly #names = new Map<string, PlannedName>()
+  readonly #entries: PlannedEntry[] = []
+  readonly #copies = new Map<string, { cells: readonly number[]; names: PlannedCopy['names'][number][] }>()
+  readonly #replays: number[] = []
+  #computeMs = 0
+
+  constructor(input: PlanInput, dependencies: Dependencies) {
+    this.#input = input
+    this.#dependencies = dependencies
+    this.#cells = new Map(input.path.map(cell => [cell.cell, cell]))
+    this.#stored = this.#sourcesByName()
+  }
+
+  result(): Plan {
+    const { bound } = this.#dependencies
+    const fixed = (name: string): FixedEntry | undefined => this.#dependencies.fixed(name)
+    for (const [name, { kind, cell }] of bound) {
+      const entry = fixed(name)
+      if (entry === undefined) continue
+      this.#entries.push({ name, kind, cell, entry })
+      this.#names.set(name, { status: statusOf(entry), kind, cell })
+    }
+    const cellsOf = this.#cellsByComponent()
+    for (const group of this.#dependencies.components.groups()) {
+      if (group.some(name => bound.has(name) && fixed(name) === undefined))
+        this.#planGroup(group, cellsOf.get(this.#dependencies.components.componentOf(group[0]!)!) ?? [])
+    }
+    return {
+      names: new Map([...this.#names].sort(([a], [b]) => (a < b ? -1 : 1))),
+      entries: this.#entries.sort((a, b) => a.cell - b.cell),
+      copies: [...this.#copies].map(([hash, copy]) => ({ hash, ...copy })),
+      replays: this.#replays.sort((a, b) => a - b),
+    }
+  }
+
+  #planGroup(group: readonly string[], cells: readonly number[]): void {
+    // What was found lost since a base is not to come back by running the cells before.
+    const losses = group.flatMap(name => this.#dependencies.lossesOf(name))
+    const barrier = Math.max(0, ...losses)
+    const bases = [...new Set([...this.#basesOf(group, cells), 0])].filter(cell => cell >= barrier).sort((a, b) => b - a)
+    const full = this.#newestBase(group, bases, source => source.from !== 'nowhere')
+    if (full !== undefined) {
+      const again = cells.filter(cell => cell > full.cell)
+      const reasons = again.map(cell => this.#refusal(cell))
+      const computeMs = again.reduce((sum, cell) => sum + (this.#cells.get(cell)?.computeMs ?? 0), 0)
+      if (reasons.every(reason => reason === undefined) && this.#computeMs + computeMs <= this.#input.recoverMs) {
+        this.#computeMs += computeMs
+        this.#restore(full)
+        this.#replays.push(...again)
+        this.#settle(group, full, again, new Map())
+        return
+      }
+    }
+    this.#planPart(
+      group,
+      cells,
+      this.#newestBase(group, bases, () => true),
+      barrier,
+    )
+  }
+
+  /** What has a copy comes back; what ran since is run again where it needs nothing that is lost. */
+  #planPart(group: readonly string[], cells: readonly number[], base: Base | undefined, barrier: number): void {
+    const lost = new Map<string, LostReason>()
+    const from = base?.cell ?? barrier
+    for (const name of group) {
+      if (!this.#dependencies.isBoundAt(name, from)) continue
+      const source = base?.sources.get(name)
+      if (source === undefined || source.from === 'nowhere') lost.set(name, source?.reason ?? 'closure-effect')
+    }
+    const again: number[] = []
+    for (const cell of cells) {
+      if (cell <= from) continue
+      const reason = this.#reasonToSkip(cell, lost)
+      if (reason === undefined) {
+        again.push(cell)
+        this.#computeMs += this.#cells.get(cell)?.computeMs ?? 0
+      } else for (const name of this.#changedBy(group, cell)) if (!lost.has(name)) lost.set(name, reason)
+    }
+    if (base !== undefined) this.#restore(base, lost)
+    this.#replays.push(...again)
+    this.#settle(group, base, again, lost)
+  }
+
+  #reasonToSkip(cell: number, lost: ReadonlyMap<string, LostReason>): LostReason | undefined {
+    const refused = this.#refusal(cell)
+    if (refused !== undefined) return refused
+    const needed = this.#dependencies.touchOf(cell).find(name => lost.has(name))
+    if (needed !== undefined) return lost.get(needed)
+    const computeMs = this.#cells.get(cell)?.computeMs ?? 0
+    return this.#computeMs + computeMs > this.#input.recoverMs ? 'budget' : undefined
+  }
+
+  /** All that could share an object with what the cell touched, as components were then. */
+  #changedBy(group: readonly string[], cell: number): readonly string[] {
+    const { components } = this.#dependencies
+    const touched = new Set(this.#dependencies.touchOf(cell).map(name => components.componentOf(name, cell)))
+    return group.filter(name => touched.has(components.componentOf(name, cell)) && this.#dependencies.isBoundAt(name, cell))
+  }
+
+  #refusal(cell: number): LostReason | undefined {
+    const known = this.#cells.get(cell)
+    if (known === undefined) return 'interrupted'
+    if (!this.#input.languages.has(known.language)) return 'diverged'
+    return known.refused ?? this.#input.refusedCells.get(cell)
+  }
+
+  #restore(base: Base, lost: ReadonlyMap<string, LostReason> = new Map()): void {
+    for (const [name, source] of base.sources) {
+      if (lost.has(name) || source.from === 'nowhere') continue
+      const { kind, cell } = this.#writer(name, base.cell)
+      if (source.from === 'entry') {
+        this.#entries.push({ name, kind, cell, entry: source.entry })
+        continue
+      }
+      const copy = this.#copies.get(source.hash)
+      if (copy === undefined) this.#copies.set(source.hash, { cells: source.cells, names: [{ name, kind, cell }] })
+      else copy.names.push({ name, kind, cell })
+    }
+  }
+
+  #settle(
+    group: readonly string[],
+    base: Base | undefined,
+    again: readonly number[],
+    lost: ReadonlyMap<string, LostReason>,
+  ): void {
+    const touched = new Set(again.flatMap(cell => this.#dependencies.touchOf(cell)))
+    for (const name of group) {
+      const bound = this.#dependencies.bound.get(name)
+      if (bound === undefined || this.#dependencies.fixed(name) !== undefined) continue
+      const reason = lost.get(name)
+      const source = base?.sources.get(name)
+      const status =
+        reason !== undefined
+          ? 'lost'
+          : touched.has(name) || source === undefined
+            ? 'replayed'
+            : source.from === 'entry'
+              ? statusOf(source.entry)
+              : 'snapshot'
+      this.#names.set(name, { status, ...(reason !== undefined && { reason }), kind: bound.kind, cell: bound.cell })
+    }
+  }
+
+  /** The newest at which every name that was bound has a source that is good enough. */
+  #newestBase(group: readonly string[], cells: readonly number[], isGood: (source: Source) => boolean): Base | undefined {
+    search: for (const cell of cells) {
+      const sources = new Map<string, Source>()
+      for (const name of group) {
+        if (!this.#dependencies.isBoundAt(name, cell)) continue
+        const source = this.#sourceAt(name, cell)
+        if (source === undefined || !isGood(source)) continue search
+        sources.set(name, source)
+      }
+      return { cell, sources }
+    }
+    return undefined
+  }
+
+  /** Only after these can there be a source for everything. */
+  #basesOf(group: readonly string[], cells: readonly number[]): readonly number[] {
+    const found = new Set<number>()
+    for (const name of group) {
+      for (const { cell } of this.#stored.get(name) ?? []) found.add(cell)
+      for (const { cell } of this.#dependencies.entriesOf(name)) found.add(cell)
+    }
+    const last = cells.at(-1)
+    if (last !== undefined) found.add(last)
+    return [...found]
+  }
+
+  #sourceAt(name: string, cell: number): Source | undefined {
+    const since = this.#dependencies.components.lastTouch(name, cell)
+    const entry = this.#dependencies.entriesOf(name).findLast(each => each.cell <= cell)
+    const isNewest = entry !== undefined && entry.cell === this.#writer(name, cell).cell
+    // An import is bound to its module again, whatever it was used for.
+    if (isNewest && (entry.entry.of === 'import' || entry.cell >= since)) {
+      if (entry.entry.of === 'import' && entry.entry.effect === true) return { from: 'nowhere', reason: 'module-effect' }
+      return { from: 'entry', entry: entry.entry }
+    }
+    const stored = this.#stored.get(name)?.findLast(each => each.cell <= cell)
+    if (stored === undefined || stored.cell < since) return undefined
+    const { source } = stored
+    return source.from === 'copy' && this.#input.refusedCopies.has(source.hash)
+      ? { from: 'nowhere', reason: 'blob-missing' }
+      : source
+  }
+
+  #writer(name: string, until: number): { readonly kind: NameKind; readonly cell: number } {
+    return this.#dependencies.writerOf(name, until) ?? { kind: 'const', cell: 0 }
+  }
+
+  #sourcesByName(): Map<string, { readonly cell: number; readonly source: Source }[]> {
+    const found = new Map<string, { readonly cell: number; readonly source: Source }[]>()
+    const add = (name: string, cell: number, source: Source): void => {
+      const known = found.get(name)
+      if (known === undefined) found.set(name, [{ cell, source }])
+      else known.push({ cell, source })
+    }
+    for (const { cell, components, opaque } of this.#input.checkpoints) {
+      for (const { names, hash, cells = [] } of components)
+        for (const name of names) add(name, cell, { from: 'copy', hash, cells })
+      for (const { name, reason } of opaque) add(name, cell, { from: 'nowhere', reason })
+    }
+    return found
+  }
+
+  #cellsByComponent(): ReadonlyMap<object, number[]> {
+    const { components } = this.#dependencies
+    const found = new Map<object, number[]>()
+    for (const { cell } of this.#input.path) {
+      const [first] = this.#dependencies.touchOf(cell)
+      const component = first === undefined ? undefined : components.componentOf(first)
+      if (component === undefined) continue
+      const known = found.get(component)
+      if (known === undefined) found.set(component, [cell])
+      else known.push(cell)
+    }
+    return found
+  }
+}
+
+/** A module of the project begins anew; what is of the platform or of a cell's own text is the same. */
+function statusOf(entry: FixedEntry): BindingStatus {
+  if (entry.of === 'primitive') return 'snapshot'
+  return entry.of === 'import' && !entry.builtin ? 'replayed' : 'exact'
+}
