@@ -23,6 +23,8 @@ export interface ScriptedTurn {
   /** Answer any number of requests. */
   readonly repeat?: boolean
   readonly delayMs?: number
+  /** Tokens of the request as they are reported; by default one for four bytes. */
+  readonly promptTokens?: number
   /** An HTTP status instead of an answer. */
   readonly status?: number
 }
@@ -133,7 +135,7 @@ function send(answer: http.ServerResponse, request: ModelRequest, turn: Scripted
   }))
   const finish = calls.length > 0 ? 'tool_calls' : 'stop'
   // Four bytes count as one token.
-  const promptTokens = Math.ceil(sizeBytes / 4)
+  const promptTokens = turn.promptTokens ?? Math.ceil(sizeBytes / 4)
   const usage = {
     prompt_tokens: promptTokens,
     completion_tokens: 20,

@@ -60,7 +60,7 @@ export function createModelAsks({
 /** `dsh.fresh` of pack's settings; what is no such word is the host's choice. */
 function wantedOf({ project }: LiveProject): string | undefined {
   const { dsh } = project.config.section('pack') as { readonly dsh?: { readonly fresh?: unknown } }
-  return typeof dsh?.fresh === 'string' ? dsh.fresh : undefined
+  return typeof dsh?.fresh === 'string' && dsh.fresh !== 'by host' ? dsh.fresh : undefined
 }
 
 export interface FreshStarts {
@@ -83,7 +83,14 @@ export function createFreshStarts({ host, guard, find, display }: Parts & { read
     try {
       const opened = await host.openBeside(agent, id => previous.set(id, session))
       const text = `the work goes on in a new session: ${opened.session.id}`
-      display.notify(session, { kind: 'notify', id: `${action.id}-opened`, engine: action.engine, level: 'info', text, ms: 12_000 })
+      display.notify(session, {
+        kind: 'notify',
+        id: `${action.id}-opened`,
+        engine: action.engine,
+        level: 'info',
+        text,
+        ms: 12_000,
+      })
     } catch (error) {
       // Whatever the host throws: the notes are saved, and the person can load them.
       guard.tellOnce(session, `no session could be opened: ${error instanceof Error ? error.message : String(error)}`)

@@ -16,10 +16,13 @@ type Ask = ActionOf<'ask-model'>
 export async function askModel(ctx: Context, agent: Agent, ask: Ask, signal: AbortSignal): Promise<ModelReply> {
   const request = requestOf(agent, ask)
   if (request === undefined) return { kind: 'failed', reason: 'no-model' }
+  // A row of ours that has nothing to ask works without the service.
+  const llm = ctx.get('llm')
+  if (llm === undefined) return { kind: 'failed', reason: 'no-model' }
   const limit = AbortSignal.timeout(ask.timeoutMs)
   const assembler = new BlockAssembler()
   try {
-    for await (const chunk of ctx.llm.stream({ ...request, signal: AbortSignal.any([signal, limit]) })) assembler.push(chunk)
+    for await (const chunk of llm.stream({ ...request, signal: AbortSignal.any([signal, limit]) })) assembler.push(chunk)
   } catch (error) {
     // Adapters report errors as a finish; routes that do not exist throw.
     const message = error instanceof Error ? error.message : String(error)

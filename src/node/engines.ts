@@ -2,7 +2,9 @@
  * The engines that take part in sessions, made from a project: the one table behind every door. A new engine
  * is a row here; what differs between doors is an option.
  */
+import { createCompanionEngine } from '../companion/engine.ts'
 import { createKeelEngine } from '../keel/engine.ts'
+import { createPackEngine } from '../pack/engine.ts'
 import type { Project } from '../runtime/project.ts'
 import type { EngineName } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
@@ -20,6 +22,9 @@ type Make = (project: Project, options: EngineOptions) => AnyEngine
 /** In the order in which engines hear an event. Making one throws what its section of the configuration throws. */
 export const makers: Readonly<Partial<Record<EngineName, Make>>> = {
   keel: (project, { hasTools }) => createKeelEngine(project.keel(), project.keelDeps(), { hasAckTool: hasTools }),
+  companion: project => createCompanionEngine(project.companion()),
+  pack: (project, { hasPromptSection }) =>
+    createPackEngine(project.pack(), project.packDeps(), { teachesAtStart: !hasPromptSection }),
 }
 
 /**

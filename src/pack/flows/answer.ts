@@ -9,13 +9,15 @@ import { renderDiff, renderList, renderShow } from '../session-texts.ts'
 import { hardAt } from '../zones.ts'
 import { flush } from './capture.ts'
 import { adviseSaved } from './flow.ts'
-import { goOn, stay } from './fresh.ts'
+import { goOn, look, stay } from './fresh.ts'
 import { startSave } from './saving.ts'
 import { give } from './starting.ts'
 
 const replyChars = 4_000
 
 export async function answer(m: Moment, event: EventOf<'command-run'>): Promise<void> {
+  // A fresh session may have taken meanwhile what was prepared here.
+  await look(m)
   const request = event.name === 'pack' ? parsePack(event.args) : parseUnpack(event.args)
   try {
     await carryOut(m, request, event.by === 'person')

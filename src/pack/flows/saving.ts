@@ -91,6 +91,8 @@ async function notWritten(m: Moment, { why, stream, cycle }: Wanted, error: Outr
 export async function modelAnswered(m: Moment, event: EventOf<'model-answered'> | EventOf<'model-failed'>): Promise<void> {
   const { flow } = m.state
   if (flow?.kind !== 'saving' || flow.ask !== event.ask) return
+  if (event.kind === 'model-failed')
+    m.note('model-failed', event.message ?? `the model did not answer: ${event.reason}`, { reason: event.reason })
   const designation: Designation =
     event.kind === 'model-answered' ? { kind: 'reply', text: event.text } : { kind: 'failed', reason: event.reason }
   await conclude(m, flow, designation)

@@ -5,6 +5,7 @@
 import type { EventOf } from '../../session/events.ts'
 import { adviceText } from '../messages.ts'
 import type { Moment } from '../moment.ts'
+import { isForgettable } from '../session.ts'
 import { hardAt, isAtWall, percentOf, type Reading, stepZone } from '../zones.ts'
 import { adviseSaved, endFlow, forget } from './flow.ts'
 import { startSave } from './saving.ts'
@@ -38,7 +39,9 @@ export async function judge(m: Moment, on: 'measure' | 'ended' | 'idle'): Promis
   if (step.save && m.stream !== null) await saveHard(m, m.stream)
   if (!m.isIdle && on === 'ended') m.set({ owesJudgement: true })
   const isDone = step.notice || step.save || words.includes('auto-started')
-  if (on === 'measure' || isDone) note(m, reading, words)
+  // A project where nobody keeps notes is not made a ledger for numbers that ask for nothing.
+  const isNothing = isForgettable(m.state) && words.every(word => word === 'no-seam' || word === 'under-floor' || word === 'busy')
+  if (isDone || (on === 'measure' && !isNothing)) note(m, reading, words)
 }
 
 const saveHard = (m: Moment, stream: string): Promise<void> =>

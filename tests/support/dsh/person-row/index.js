@@ -101,6 +101,16 @@ function fork(ctx, source, at) {
   })
 }
 
+/** The session that somebody else opened. */
+async function newest(ctx, before) {
+  for (let tries = 0; tries < 200; tries++) {
+    const agent = ctx.agents.list().findLast(each => each !== before && each.session.header.origin !== 'subagent')
+    if (agent) return agent
+    await new Promise(done => setTimeout(done, 50))
+  }
+  throw new Error('no other session was opened')
+}
+
 async function perform(ctx, script) {
   await ctx.get('loader')?.await() // rows mount concurrently; the agent's tools must all be there
   let agent
@@ -122,11 +132,13 @@ async function perform(ctx, script) {
   }
 
   for (const step of script) {
-    if ('say' in step || 'command' in step || 'create' in step || 'resume' in step || 'fork' in step) events = []
+    if ('say' in step || 'command' in step || 'create' in step || 'resume' in step || 'fork' in step || 'follow' in step)
+      events = []
     if (!agent && !('create' in step) && !('resume' in step)) became('created', await create(ctx))
     if ('create' in step) became('created', await create(ctx, step.create === true ? {} : step.create))
     else if ('resume' in step) became('resumed', await resume(ctx, step.resume))
     else if ('fork' in step) became('forked', await fork(ctx, agent, step.fork))
+    else if ('follow' in step) became('followed', await newest(ctx, agent))
     else if ('say' in step) {
       agent.followup(fromPerson(step.say))
       await settle(step)

@@ -1,0 +1,52 @@
+/** Runs the real host with a scripted person in it: headless takes no slash commands and leaves at the first idle moment. */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PersonStep } from '../dsh/demo-person.ts'
+import { hostEnvironment, packageRoot, type Ran, run } from './host.ts'
+
+export interface PersonRun extends Ran {
+  /** What the person saw, a line a step. */
+  readonly report: readonly Readonly<Record<string, unknown>>[]
+  readonly wallMs: number
+}
+
+/** The headless app's own driver goes off: it would start a session of its own. */
+const patch = `- id: headless-startup
+  disabled: true
+- id: headless-runner
+  disabled: true
+- insert:
+    - { id: demo-person, name: demo-person }
+`
+
+const manifest = { name: 'demo-person', version: '0.1.0', private: true, type: 'module', exports: { '.': './index.js' } }
+
+export async function runWithPerson(options: {
+  readonly host: string
+  readonly home: string
+  readonly cwd: string
+  readonly modelUrl: string
+  readonly script: readonly PersonStep[]
+  readonly env?: Readonly<Record<string, string>>
+}): Promise<PersonRun> {
+  const { host, home, cwd, modelUrl, script, env } = options
+  const row = join(home, 'profiles', 'headless', 'node_modules', 'demo-person')
+  mkdirSync(row, { recursive: true })
+  writeFileSync(join(row, 'package.json'), JSON.stringify(manifest))
+  copyFileSync(join(packageRoot(), 'dist', 'dsh', 'demo-person.js'), join(row, 'index.js'))
+  const patchFile = join(home, 'person.patch.yml')
+  writeFileSync(patchFile, patch)
+  const reportFile = join(home, 'person.jsonl')
+  const began = performance.now()
+  const ran = await run(process.execPath, [host, '--profile', 'headless', '--patch', patchFile], {
+    cwd,
+    env: hostEnvironment(home, modelUrl, {
+      DEMO_PERSON_SCRIPT: JSON.stringify(script),
+      DEMO_PERSON_REPORT: reportFile,
+      ...env,
+    }),
+  })
+  const lines = existsSync(reportFile) ? readFileSync(reportFile, 'utf8').split('\n').filter(Boolean) : []
+  const report = lines.map(line => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  return { ...ran, report, wallMs: Math.round(performance.now() - began) }
+}
