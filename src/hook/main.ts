@@ -60,6 +60,11 @@ async function handle(
   const { event } = options
   if (io.isStdinTerminal) throw new OutriggerError('CLI_USAGE', 'nothing on standard input', { hint: 'pipe the host’s JSON in' })
   const payload = decodePayload(new TextDecoder().decode(await bytesOfStdin(io, maxPayloadBytes)))
+  if (parts.compose === undefined) {
+    const { answerByProcess } = await import('./process.ts')
+    const answered = await answerByProcess(io, event, payload, { cwd: folderOf(io, payload), ...projectIn(options) })
+    if (answered !== undefined) return answer(answered)
+  }
   const project = await parts.open({ cwd: folderOf(io, payload), env: io.env, door: 'hook', ...projectIn(options) })
   try {
     const compose = parts.compose ?? (await import('./live.ts')).composeForHook
@@ -94,8 +99,8 @@ async function toldOfLoss(
 export async function answerOfEvent(
   event: HostEvent,
   payload: Payload,
-  project: Project,
-  outrigger: Outrigger,
+  project: Pick<Project, 'root' | 'clock'>,
+  outrigger: Pick<Outrigger, 'handle' | 'mayStop' | 'failed'>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { clock } = project
   const place = { project: project.root, at: clock.now(), newId: () => clock.newId() }

@@ -68,6 +68,8 @@ export function createRecording(root: string): Recording {
     facts: () => undefined,
     enqueue: (_session, run) => run(),
     modes: () => [],
+    isInFlow: () => false,
+    isInFlow: () => false,
     idle: async () => {},
     close: async () => {},
   }

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { createConnections, goneMs } from '../../src/serve/connections.ts'
+import { callerOf } from '../../src/serve/doors.ts'
+
+const caller = (connection: string) => callerOf(`claude-code/2.1 ${connection}`)
+const heard = (session: string, kind: 'turn-started' | 'session-ended' = 'turn-started') =>
+  ({ kind, session, project: '/p', at: 0, turn: 1, by: 'person', reason: 'other' }) as never
+
+function world() {
+  const log: string[] = []
+  let now = 0
+  const connections = createConnections(
+    {
+      opened: async session => void log.push(`opened ${session}`),
+      closed: async (session, _caller, isLost) => void log.push(`${isLost ? 'lost' : 'closed'} ${session}`),
+    },
+    () => now,
+  )
+  return { log, connections, move: (ms: number) => (now += ms) }
+}
+
+describe('a connection', () => {
+  it('that polled and is silent for ten seconds is gone, with its sessions', async () => {
+    const { log, connections, move } = world()
+    await connections.hear(caller('a'), heard('s'))
+    const leave = connections.wait(caller('a'), 's')
+    move(goneMs * 5)
+    await connections.sweep()
+    expect(log).toEqual(['opened s'])
+    leave()
+    move(goneMs - 1)
+    await connections.sweep()
+    expect(log).toEqual(['opened s'])
+    move(1)
+    await connections.sweep()
+    expect(log).toEqual(['opened s', 'lost s'])
+    expect(connections.sessions()).toEqual([])
+  })
+
+  it('that polls again in time stays', async () => {
+    const { log, connections, move } = world()
+    connections.wait(caller('a'), 's')()
+    move(goneMs - 1)
+    connections.wait(caller('a'), 's')
+    move(goneMs)
+    await connections.sweep()
+    expect(log).toEqual(['opened s'])
+  })
+
+  it('that never polled is not missed: a command hook comes and goes', async () => {
+    const { log, connections, move } = world()
+    await connections.hear(callerOf('hook/0 s'), heard('s'))
+    move(goneMs * 10)
+    await connections.sweep()
+    expect(log).toEqual(['opened s'])
+  })
+
+  it('that another one took over does not end the session', async () => {
+    const { log, connections, move } = world()
+    connections.wait(caller('a'), 's')()
+    connections.wait(caller('b'), 's')
+    move(goneMs)
+    await connections.sweep()
+    expect(log).toEqual(['opened s'])
+    expect(connections.sessions()).toEqual(['s'])
+  })
+
+  it('closes a session when it says so', async () => {
+    const { log, connections } = world()
+    await connections.hear(caller('a'), heard('s'))
+    await connections.hear(caller('a'), heard('s', 'session-ended'))
+    expect(log).toEqual(['opened s', 'closed s'])
+  })
+})
+
+describe('the door of a header', () => {
+  it.each([
+    ['claude-code/2.1.332 x1', 'claude-code', 'x1'],
+    ['hook/0 s', 'hook', 's'],
+    ['mcp/1 m', 'mcp', 'm'],
+    ['telepathy/9 q', 'cli', 'q'],
+    ['', 'cli', ''],
+    [undefined, 'cli', ''],
+    ['claude-code', 'cli', ''],
+  ])('%s is %s', (header, door, connection) => {
+    const found = callerOf(header)
+    expect([found.door.name, found.connection]).toEqual([door, connection])
+  })
+})
