@@ -105,6 +105,8 @@ async function builtin(
         'heap-mb <n>',
         'echo <what>',
         'limit <n>',
+        'cell <n>',
+        'to <NAME|DIR>',
       ])
         command.option(`--${option}`)
     }

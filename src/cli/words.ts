@@ -46,7 +46,7 @@ export const words: readonly Word[] = [
     kind: 'builtin',
     word: 'repl',
     summary: 'a TypeScript REPL whose names stay from cell to cell',
-    usage: 'outrigger repl [run [FILE|-] | serve | state | history | list] [options]',
+    usage: 'outrigger repl [run [FILE|-] | serve | state | history | fork | prune | list] [options]',
     options: [
       ['--session <NAME|DIR>', 'a session of the project by name, or a folder that holds it; default when interactive: default'],
       ['--cwd <DIR>', 'directory of the cells; default the current one'],
@@ -57,6 +57,8 @@ export const words: readonly Word[] = [
       ['--json-lines', 'with serve: one request and one answer a line'],
       ['--limit <n>', 'with history: so many cells; default 100'],
       ['--source', 'with history: their source too'],
+      ['--cell <n>', 'with fork: the cell that the new session begins after'],
+      ['--to <NAME|DIR>', 'with fork: the new session'],
     ],
     examples: [
       'outrigger repl',

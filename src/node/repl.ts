@@ -58,6 +58,19 @@ export async function openRepl(project: Project, options: OpenReplOptions): Prom
       findMatches: createFindMatches(),
       mask: text => project.mask(text),
       isTimeFixed: (project.env['OUTRIGGER_NOW'] ?? '') !== '',
+      fixed: fixedSources(project),
+      isFolder: path => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+      openFork: async to => {
+        const target = await storeOf(project, to)
+        if (target.name === name && target.store === store) {
+          target.close()
+          throw new OutriggerError('REPL_BAD_REQUEST', `${to} is this session`, {
+            subject: to,
+            hint: 'give a folder or a name that is new',
+          })
+        }
+        return target
+      },
     })
     return closingToo(session, close)
   } catch (error) {
@@ -80,6 +93,12 @@ async function storeOf(
   const folder = resolve(project.root, session)
   const store = openStore({ state: folder, userState: null }, { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner) })
   return { store, name: sessionName.test(basename(folder)) ? basename(folder) : 'session', close: () => store.close() }
+}
+
+/** Where clocks of cells start and what their random numbers derive from, for runs that print the same bytes. */
+function fixedSources({ env, clock }: Project): { readonly now?: number; readonly seed?: string } {
+  const seed = env['OUTRIGGER_SEED'] ?? ''
+  return { ...((env['OUTRIGGER_NOW'] ?? '') !== '' && { now: clock.now() }), ...(seed !== '' && { seed }) }
 }
 
 /** The session, and the store that was opened for it alone. */

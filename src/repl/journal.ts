@@ -86,12 +86,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       await put(blobKey(blob), { text: masked })
       return { blob, bytes: Buffer.byteLength(masked) }
     },
-    async load(part) {
-      if (!isBlob(part)) return part
-      const { text } = ((await store.get(blobKey(part.blob)))?.value ?? {}) as { text?: unknown }
-      if (typeof text !== 'string' || sha256(text) !== part.blob) return undefined
-      return JSON.parse(text)
-    },
+    load: part => load(store, part),
     keep: (hash, bytes) => put(blobKey(hash), { base64: Buffer.from(bytes).toString('base64') }),
     async bytes(hash) {
       const { base64 } = ((await store.get(blobKey(hash)))?.value ?? {}) as { base64?: unknown }
@@ -104,6 +99,28 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       await lease.release().catch(() => {})
     },
   }
+}
+
+/** What a journal says, for a reader that does not write. `lastUse`: ms since the epoch, 0: never. `bytes`: of the records as JSON. */
+export async function readSession(
+  store: Store,
+  session: string,
+): Promise<{ readonly journal: Pick<Journal, 'state' | 'load'>; readonly lastUse: number; readonly bytes: number }> {
+  const stream = `repl/${session}/journal`
+  let lastUse = 0
+  let bytes = 0
+  for await (const { record } of store.read(stream, 0)) {
+    const { at } = (record ?? {}) as { at?: unknown }
+    if (typeof at === 'number') lastUse = Math.max(lastUse, at)
+    bytes += Buffer.byteLength(JSON.stringify(record))
+  }
+  return { journal: { state: await read(store, stream), load: part => load(store, part) }, lastUse, bytes }
+}
+
+async function load<T extends Json>(store: Store, part: MaybeBlob<T>): Promise<T | undefined> {
+  if (!isBlob(part)) return part
+  const { text } = ((await store.get(blobKey(part.blob)))?.value ?? {}) as { text?: unknown }
+  return typeof text === 'string' && sha256(text) === part.blob ? JSON.parse(text) : undefined
 }
 
 export function isBlob(part: unknown): part is { readonly blob: string; readonly bytes: number } {

@@ -20,7 +20,7 @@ export interface Paths {
   to(head: number): Promise<Path>
 }
 
-export function createPaths(journal: Journal): Paths {
+export function createPaths(journal: Pick<Journal, 'state' | 'load'>): Paths {
   const { state } = journal
   let known: { head: number; cells: PathCell[]; dependencies: Dependencies; lost: number; active: number } | undefined
 

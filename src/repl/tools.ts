@@ -151,8 +151,7 @@ export const hostEditTool: ReplTool = {
 
 export const stateTool: ReplTool = {
   name: 'repl_state',
-  description:
-    'List names and what a restart would keep, list sessions; page a long value or log. Saving, restoring, deleting and resetting states is not in this version.',
+  description: 'List names and what a restart would keep; save, restore, delete or reset states; page a long value or log.',
   input: {
     type: 'object',
     properties: {
@@ -163,7 +162,7 @@ export const stateTool: ReplTool = {
         default: 'list',
       },
       name: { type: 'string', description: 'Name of a state.' },
-      cell: { type: 'integer', description: 'With logs: the cell.', minimum: 1 },
+      cell: { type: 'integer', description: 'With logs and restore: the cell.', minimum: 1 },
       handle: { type: 'string', description: 'With page: the handle of the value.', pattern: '^v[0-9]+$' },
       path: {
         type: 'array',

@@ -1,4 +1,8 @@
 /** The sessions of a project, without opening one. */
+import { readSession } from '../../repl/journal.ts'
+import { createPaths } from '../../repl/path.ts'
+import { namesAtRisk } from '../../repl/states.ts'
+import { replConfig } from '../../runtime/config-repl.ts'
 import type { Project } from '../../runtime/project.ts'
 
 export interface ListedSession {
@@ -14,36 +18,19 @@ export interface ListedSession {
 export async function listSessions(project: Project): Promise<readonly ListedSession[]> {
   if (!project.hasStore()) return []
   const store = await project.store()
+  const { recoverMs } = replConfig(project.config.section('repl'))
   const streams = (await store.list('repl/')).filter(key => key.endsWith('/journal'))
   const sessions: ListedSession[] = []
   for (const stream of streams) {
-    let cells = 0
-    let last = 0
-    let size = 0
-    const names = new Set<string>()
-    for await (const { record } of store.read(stream, 0)) {
-      const fields = record as {
-        k?: unknown
-        at?: unknown
-        names?: { added?: { name: string }[]; changed?: { name: string }[]; removed?: string[] }
-        statuses?: { name: string; status: string }[]
-      }
-      size += Buffer.byteLength(JSON.stringify(record))
-      if (typeof fields.at === 'number') last = Math.max(last, fields.at)
-      if (fields.k === 'begin') cells++
-      if (fields.k === 'end') {
-        for (const { name } of [...(fields.names?.added ?? []), ...(fields.names?.changed ?? [])]) names.add(name)
-        for (const name of fields.names?.removed ?? []) names.delete(name)
-      }
-      if (fields.k === 'recover') for (const { name, status } of fields.statuses ?? []) if (status === 'lost') names.delete(name)
-    }
     const name = stream.slice('repl/'.length, -'/journal'.length)
+    const { journal, lastUse, bytes } = await readSession(store, name)
+    const risks = namesAtRisk(await createPaths(journal).current(), recoverMs)
     sessions.push({
       name,
-      cells,
-      lastUse: last === 0 ? null : new Date(last).toISOString(),
-      mode: names.size === 0 ? 'durable' : 'volatile',
-      size,
+      cells: journal.state.cells.size,
+      lastUse: lastUse === 0 ? null : new Date(lastUse).toISOString(),
+      mode: risks.length === 0 ? 'durable' : 'volatile',
+      size: bytes,
     })
   }
   return sessions

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { OutriggerError } from '../../errors.ts'
 import { openRepl } from '../../node/repl.ts'
 import { resultText } from '../../repl/render.ts'
-import { secretMask } from '../../repl/secrets.ts'
+import { createSecrets } from '../../repl/secrets.ts'
 import type { ReplSession, RunOptions } from '../../repl/types.ts'
 import { replConfig } from '../../runtime/config-repl.ts'
 import { joinPath } from '../../runtime/places.ts'
@@ -15,7 +15,7 @@ import { bytesOfStdin } from '../stdin.ts'
 import { interactive } from './interactive.ts'
 import { openLineHistory } from './line-history.ts'
 import { listSessions } from './list.ts'
-import { answerOf, notYet, serve } from './serve.ts'
+import { answerOf, serve } from './serve.ts'
 import { historyText, listText, stateText } from './texts.ts'
 
 export interface ReplCommand {
@@ -64,7 +64,6 @@ async function dispatch(io: Io, command: ReplCommand, open: Open): Promise<numbe
   })
   try {
     for (const note of project.config.check('repl')) io.stderr.write(`${note}\n`)
-    if (verb === 'prune' || verb === 'fork') throw notYet(`repl ${verb}`)
     if (verb === 'list') return await list(io, command, project)
     const session = await openFor(io, command, project, verb)
     let isOpen = true
@@ -74,13 +73,15 @@ async function dispatch(io: Io, command: ReplCommand, open: Open): Promise<numbe
         return await serve(io, { session, name: nameOf(command), run: runOptions, pid: pidOf(project), node: process.version })
       }
       if (verb === 'run') return await runOne(io, command, project, session, runOptions, rest[0])
+      if (verb === 'prune') return await prune(io, command, session)
+      if (verb === 'fork') return await fork(io, command, session)
       if (verb === 'state' || verb === 'history') return await look(io, command, session, verb)
       return await interactive(
         io,
         session,
         { ...runOptions, echo: runOptions.echo ?? 'last' },
         replConfig(project.config.section('repl')),
-        openLineHistory(historyFile(project), secretMask(project.env, text => project.mask(text))),
+        openLineHistory(historyFile(project), createSecrets(project.env, text => project.mask(text)).mask),
       )
     } finally {
       if (isOpen) await session.close()
@@ -176,6 +177,23 @@ async function look(io: Io, command: ReplCommand, session: ReplSession, verb: 's
     ...(source === true && { source: true }),
   })) as Awaited<ReturnType<ReplSession['history']>>
   io.stdout.write(command.json ? printDocument('repl.history', history) : printText(historyText(history)))
+  return 0
+}
+
+async function prune(io: Io, command: ReplCommand, session: ReplSession): Promise<number> {
+  const pruned = await session.prune()
+  const text = pruned.blobs === 0 ? 'nothing to remove' : `removed ${pruned.blobs} stored copies, ${pruned.bytes} bytes`
+  io.stdout.write(command.json ? printDocument('repl.prune', pruned) : printText(text))
+  return 0
+}
+
+async function fork(io: Io, command: ReplCommand, session: ReplSession): Promise<number> {
+  const { to } = command.options
+  const cell = integer('--cell', command.options['cell'], 1)
+  if (typeof to !== 'string') throw usage('repl fork: where to?', 'give --to with a folder or a name that is new')
+  await session.fork(cell, isFolder(to) ? resolve(io.cwd, to) : to)
+  const forked = { to, cell }
+  io.stdout.write(command.json ? printDocument('repl.fork', forked) : printText(`${to} begins after cell ${cell}`))
   return 0
 }
 

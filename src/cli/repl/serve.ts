@@ -241,11 +241,7 @@ export async function answerOf(session: ReplSession, op: Op, request: Request): 
     case 'reset':
       return session.reset()
     default:
-      throw bad(
-        `there is no action ${JSON.stringify(action)}`,
-        'action',
-        'actions: list save restore delete reset page logs',
-      )
+      throw bad(`there is no action ${JSON.stringify(action)}`, 'action', 'actions: list save restore delete reset page logs')
   }
 }
 
@@ -280,13 +276,6 @@ function toolsOf(tools: Json): readonly ToolDeclaration[] {
 
 export function bad(message: string, subject: string, hint: string): OutriggerError {
   return new OutriggerError('REPL_BAD_REQUEST', message, { subject, hint })
-}
-
-export function notYet(what: string): OutriggerError {
-  return new OutriggerError('REPL_BAD_REQUEST', `${what} is not in this version`, {
-    subject: what,
-    hint: 'keep the data in a file, or run the cells again',
-  })
 }
 
 const isRecord = (value: Json | undefined): value is Request =>

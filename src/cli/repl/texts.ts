@@ -1,4 +1,6 @@
 /** State, history and sessions as tables for people. */
+
+import { reasonWords } from '../../repl/messages.ts'
 import type { History, SessionState } from '../../repl/types.ts'
 import type { ListedSession } from './list.ts'
 
@@ -6,16 +8,16 @@ export function stateText(state: SessionState): string {
   const lines = [`${state.mode} · head: cell ${state.head} · ${state.cwd}`]
   if (state.worker !== null) lines.push(`worker ${state.worker.pid}, ${state.worker.rssMb} MB${pending(state.pending)}`)
   const width = Math.max(0, ...state.bindings.map(({ name }) => name.length))
-  for (const { name, kind, type, preview, cell } of state.bindings) {
+  for (const { name, kind, type, preview, cell, recover, reason } of state.bindings) {
     lines.push(
       `  ${name.padEnd(width)}  ${kind} ${type}`.trimEnd() +
         (preview === '' ? '' : `  ${preview.split('\n')[0]!}`) +
-        `  (cell ${cell})`,
+        `  (cell ${cell}, ${recover === 'lost' ? `lost at a restart: ${reasonWords(reason)}` : recover})`,
     )
   }
   if (state.bindings.length === 0) lines.push('  no names')
-  if (state.atRisk.length > 0) lines.push('Names are not kept over a restart in this version.')
-  for (const { name, cell } of state.lost) lines.push(`  lost: ${name} (cell ${cell})`)
+  for (const { name, cell, reason } of state.lost) lines.push(`  lost: ${name} (${reasonWords(reason)}, cell ${cell})`)
+  for (const { name, cell } of state.named) lines.push(`  state ${name}: cell ${cell}`)
   return lines.join('\n')
 }
 
