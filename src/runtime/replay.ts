@@ -2,8 +2,12 @@
  * The engines over a recorded session, against a view of the project that forgets what is written:
  * nothing in the project or its store changes, no model is called.
  */
+import { createCompanionEngine } from '../companion/engine.ts'
+import { createCompanion } from '../companion/project.ts'
 import { createKeelEngine } from '../keel/engine.ts'
 import { createKeelProject } from '../keel/project.ts'
+import { createPackEngine } from '../pack/engine.ts'
+import { createPack } from '../pack/project.ts'
 import type { Action, EngineName } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
 import type { SessionEvent } from '../session/events.ts'
@@ -30,7 +34,7 @@ export interface ReplaySummary extends Ended {
 }
 
 /** Engines that this version has, each over the view of a replay. */
-const makers: { readonly keel: (project: Project, world: World) => AnyEngine } = {
+const makers: Readonly<Record<'keel' | 'companion' | 'pack', (project: Project, world: World) => AnyEngine>> = {
   keel: (project, { clock, store }) => {
     const real = project.keelDeps()
     const deps = {
@@ -44,6 +48,28 @@ const makers: { readonly keel: (project: Project, world: World) => AnyEngine } =
       withLease: createWithLease({ store: async () => store, owner: () => project.processes.owner() }),
     }
     return createKeelEngine(createKeelProject(deps), deps, { hasAckTool: true })
+  },
+  companion: (project, { clock }) => {
+    const real = project.companion().deps
+    return createCompanionEngine(
+      createCompanion({
+        ...real,
+        files: overlayFiles(project.files, clock),
+        clock,
+        cache: name => ({ load: header => real.cache(name).load(header), save: async () => true }),
+      }),
+      { isPatient: true },
+    )
+  },
+  pack: (project, { clock, store }) => {
+    const deps = {
+      ...project.packDeps(),
+      files: overlayFiles(project.files, clock),
+      clock,
+      store: async () => store,
+      withLease: createWithLease({ store: async () => store, owner: () => project.processes.owner() }),
+    }
+    return createPackEngine(createPack(deps), deps)
   },
 }
 
