@@ -7,6 +7,7 @@ import type { CellError, CellPosition, Outcome, Recovery, ReplConfig, RunResult,
 import { jsonOf } from './values/json.ts'
 import { printBounded } from './values/notation.ts'
 import { parseGraph } from './values/parse.ts'
+import { readJson, shownGraph } from './values/read-json.ts'
 
 export interface ResultContext {
   readonly cell: number
@@ -168,9 +169,10 @@ function frameOf(line: string, { line: number, column }: CellPosition): { readon
 function shownValue(report: CellReport, context: ResultContext): Value {
   const about = report.done?.value
   if (about === undefined || report.value === undefined) return { valueKind: 'none' }
-  const graph = parseGraph(report.value)
+  const short = about.kind === 'json' ? readJson(report.value) : undefined
+  const graph = short === undefined ? parseGraph(report.value) : shownGraph(short.value)
   const { text, cut } = printBounded(graph, { maxChars: context.config.previewChars })
-  const json = about.kind === 'json' && !about.echoed ? jsonOf(graph) : undefined
+  const json = about.kind === 'json' && !about.echoed ? (short ?? jsonOf(graph)) : undefined
   const valueKind = about.kind === 'json' && !about.echoed && json === undefined ? 'graph' : about.kind
   return {
     valueKind,
