@@ -8,6 +8,7 @@ import { encodeEntry, hashOfEntry, headerWord, type NewEntry, preambleOf, sha, s
 import { migrated, migrationValues, olderFiles, readOlder, readOlderState } from './older.ts'
 import { beginTrust, noteEntries } from './own.ts'
 import { parseState, type StateFile } from './state-file.ts'
+import { freshKey } from './take.ts'
 
 export interface Adopted {
   /** Files that were read, project-relative; `null`: nothing was to be done. */
@@ -73,7 +74,7 @@ function migrationEntry(pack: Pack, values: readonly (readonly [string, string])
     session: headerWord(session),
     kind: 'migration',
     flags: [],
-    key: clock.randomHex(12),
+    key: freshKey(clock, 'migration'),
     body: storedBody(bodyOfValues('migration', masked)),
   }
 }

@@ -91,7 +91,8 @@ export function storedBody(text: string): string {
     .replace(/^(?=\\*(?:### |<!-- torn ))/gm, '\\')
 }
 
-function bodyOf(stored: string): string {
+/** A stored body without the escapes. */
+export function plainBody(stored: string): string {
   return stored.replace(/^\\(?=\\*(?:### |<!-- torn ))/gm, '')
 }
 
@@ -215,7 +216,7 @@ function entryOf(region: Buffer, text: string, line: number, isLast: boolean): F
       kind,
       flags: (fields.get('flags') ?? '').split(',').filter(flag => flag !== ''),
       key,
-      body: bodyOf(read.body),
+      body: plainBody(read.body),
       state: read.state,
       hash,
       line,

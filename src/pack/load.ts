@@ -215,7 +215,7 @@ function changesOf(trust: Trust, stateText: string | null): readonly string[] {
     const before = trust.record?.text ?? ''
     const diff = hunks(Buffer.from(before), Buffer.from(stateText))
     const text = diff.kind === 'ok' ? diff.text : ''
-    rows.push(...text.split('\n').filter(row => /^[+-](?![+-])/.test(row)))
+    rows.push(...text.split('\n').filter(row => /^[+-]/.test(row)))
   }
   for (const id of trust.gone) rows.push(`-${id}`)
   for (const entry of trust.strange) rows.push(...entry.body.split('\n').map(row => `+${entry.id} ${row}`))

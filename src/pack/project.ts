@@ -6,12 +6,12 @@ import { createContext, type Pack } from './context.ts'
 import type { PackDeps } from './deps.ts'
 import { diff } from './diff.ts'
 import { linesOfEntry } from './entry-lines.ts'
-import { foldersOf, pathsOf, readText } from './files.ts'
+import { absolute, foldersOf, pathsOf, readText } from './files.ts'
 import { liveLines } from './fold.ts'
 import { savedFacts } from './frontier.ts'
 import { isPrivate, placementOf, setPrivate } from './git-exclude.ts'
 import { clauseId } from './ids.ts'
-import { storedBody } from './journal.ts'
+import { plainBody, storedBody } from './journal.ts'
 import { confirm, load } from './load.ts'
 import { checkName, inbox, nameOfTitle } from './names.ts'
 import { hasOlder, olderStreams } from './older.ts'
@@ -56,7 +56,8 @@ export function createPack(deps: PackDeps): PackProject {
     append: appendTrailers,
     async capture(stream, input) {
       checked(stream)
-      const { trailers, ignored, seam, redacted } = take(input, deps.config, deps.clock)
+      const size = deps.files.stat(absolute(deps, pathsOf(stream).journal))?.size ?? 0
+      const { trailers, ignored, seam, redacted } = take(input, deps.config, deps.clock, String(size))
       const { captured, journal, notes } = await appendTrailers(stream, trailers)
       return { stream, captured, ignored, seam, redacted, journal, notes }
     },
@@ -95,7 +96,7 @@ function capturedOf(
   written: { readonly id: string; readonly key: string; readonly duplicate: boolean },
   trailer: TakenTrailer,
 ): Captured {
-  const clauses = linesOfEntry({ kind: 'ckpt', body: trailer.body, state: 'intact' }).map((line): CapturedClause => {
+  const clauses = linesOfEntry({ kind: 'ckpt', body: plainBody(trailer.body), state: 'intact' }).map((line): CapturedClause => {
     if (line.kind === 'text') {
       return { id: clauseId(written.id, line.place), keyword: line.keyword ?? '', section: line.section, text: line.text }
     }

@@ -23,7 +23,8 @@ import { newValues, parseReply, type Reply } from './reply.ts'
 import { historyOf } from './revisions.ts'
 import { parseState, type StateFile } from './state-file.ts'
 import { blockedText, statusText } from './status-file.ts'
-import { degradedNotes, type EntryKind, type SaveDocument, type SaveInput, type SaveNote } from './types.ts'
+import { freshKey, redactedOf } from './take.ts'
+import { degradedNotes, type EntryKind, type Redacted, type SaveDocument, type SaveInput, type SaveNote } from './types.ts'
 
 const gitMs = 2_000
 
@@ -125,7 +126,7 @@ async function writeSave(pack: Pack, work: Work): Promise<SaveDocument> {
   if (!unchanged) {
     await writeState(pack, held, trust, oldText, revision, assembled.text)
     const cites = await citesOf(pack, lines)
-    await writeText(deps, paths.status, statusText(document, deps.clock.now(), [], cites))
+    await writeText(deps, paths.status, statusText(document, deps.clock.now(), maskedIn(folded, after), cites))
   }
   return document
 }
@@ -155,7 +156,7 @@ async function file(pack: Pack, work: Work, kind: EntryKind, values: readonly (r
       session: headerWord(work.session),
       kind,
       flags: [],
-      key: clock.randomHex(12),
+      key: freshKey(clock, String(pack.read(work.stream)?.journal.bytes ?? 0)),
       body: storedBody(bodyOfValues(kind, masked)),
     },
   ])
@@ -271,6 +272,16 @@ function checkLost(lines: readonly LiveLine[], assembled: Assembled, stream: str
       exit: 70,
     },
   )
+}
+
+/** What was masked in the entries after the last save. */
+function maskedIn(folded: Folded, after: number): readonly Redacted[] {
+  const counts = new Map<string, number>()
+  for (const { entry } of folded.entries) {
+    if (entry.number <= after) continue
+    for (const [, rule] of entry.body.matchAll(/\[masked:([a-z-]{2,30})\]/g)) counts.set(rule!, (counts.get(rule!) ?? 0) + 1)
+  }
+  return redactedOf(counts)
 }
 
 function sameBut(one: string, other: string): boolean {

@@ -9,7 +9,8 @@ import { seamOf } from './seam.ts'
 import { findTrailers } from './trailers.ts'
 import type { Ignored, PackConfig, Redacted, Seam, TakeInput, Taken, TakenTrailer } from './types.ts'
 
-export function take(input: TakeInput, config: PackConfig, clock: Clock): Taken {
+/** @param salt - goes into the keys of trailers of no known turn: a clock with a fixed seed gives every process the same digits. */
+export function take(input: TakeInput, config: PackConfig, clock: Clock, salt = ''): Taken {
   const trailers: TakenTrailer[] = []
   const ignored: Ignored[] = []
   const counts = new Map<string, number>()
@@ -27,7 +28,7 @@ export function take(input: TakeInput, config: PackConfig, clock: Clock): Taken 
       for (const { rule } of find(raw, config.redact)) counts.set(rule, (counts.get(rule) ?? 0) + 1)
       const body = storedBody(mask(raw, config.redact))
       clauses.push(...clausesOfBody(body))
-      const key = turn === undefined ? clock.randomHex(12) : keyOf(session, turn, ordinal, raw)
+      const key = turn === undefined ? freshKey(clock, `${salt}\0${ordinal}`) : keyOf(session, turn, ordinal, raw)
       trailers.push({ key, body: closed(body), session, at, flags })
       ordinal += 1
     }
@@ -40,6 +41,14 @@ export function take(input: TakeInput, config: PackConfig, clock: Clock): Taken 
 /** The same trailer of the same turn, told again by another door, has the same key. */
 function keyOf(session: string, turn: string, ordinal: number, raw: string): string {
   return createHash('sha256').update([session, turn, ordinal, raw].join('\0')).digest('hex').slice(0, 12)
+}
+
+/** A key that no other entry has. */
+export function freshKey(clock: Clock, salt: string): string {
+  return createHash('sha256')
+    .update(`${clock.randomHex(12)}\0${salt}`)
+    .digest('hex')
+    .slice(0, 12)
 }
 
 function flagsOf(input: TakeInput): readonly string[] {
