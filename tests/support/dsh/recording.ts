@@ -69,7 +69,6 @@ export function createRecording(root: string): Recording {
     enqueue: (_session, run) => run(),
     modes: () => [],
     isInFlow: () => false,
-    isInFlow: () => false,
     idle: async () => {},
     close: async () => {},
   }
