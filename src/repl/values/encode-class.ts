@@ -22,19 +22,19 @@ export function encodeReference(encoding: Encoding, object: object): boolean {
   const fromClass = isClass(object)
   // Methods and accessors of a class come with its source; fields and what was added later are properties of its own.
   const { keys, descriptors } = ownProperties(encoding, object, key => {
-    if (key === 'prototype') return fromClass || !hasOwnPrototype(encoding, object)
+    if (key === 'prototype') return fromClass || !hasOwnPrototypeState(object, encoding.realm.objectPrototype)
     return standardKeys.has(key) || (fromClass && getOwnPropertyDescriptor(object, key)!.enumerable !== true)
   })
   return writeReference(encoding, reference, isExtensible(object) ? 0 : flag.nonExtensible, keys, descriptors)
 }
 
 /** Somebody wrote methods to the `prototype` of a function. */
-function hasOwnPrototype(encoding: Encoding, object: object): boolean {
+export function hasOwnPrototypeState(object: object, objectPrototype: object): boolean {
   const prototype = getOwnPropertyDescriptor(object, 'prototype')?.value as unknown
   if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false
   if (getOwnPropertyDescriptor(prototype, 'constructor')?.value !== object)
     return !types.isGeneratorFunction(object) || ownKeys(prototype).length > 0
-  return getPrototypeOf(prototype) !== encoding.realm.objectPrototype || ownKeys(prototype).length > 1
+  return getPrototypeOf(prototype) !== objectPrototype || ownKeys(prototype).length > 1
 }
 
 export function writeReference(
@@ -79,13 +79,20 @@ function makeClassPart(encoding: Encoding, prototype: object): ClassPart {
 /** A class above it keeps state that no copy has. */
 function chainReason(encoding: Encoding, prototype: object): string | undefined {
   const { host } = encoding.options
+  let isUnknown = false
   for (let at: object | null = prototype, hops = 0; at !== null && hops < 1_000; at = getPrototypeOf(at), hops++) {
     if (types.isProxy(at)) return 'proxy'
     if (encoding.realm.basePrototypes.has(at)) return undefined
     const each = classOf(at)
     if (each === undefined) continue
     if (host.hasPrivateState(each)) return 'private-state'
-    if (host.refer(each)?.of === 'path' && functionName(each) !== 'EventEmitter') return 'open-handle'
+    const reference = host.refer(each)
+    if (reference?.of === 'path') {
+      if (functionName(each) !== 'EventEmitter') return 'open-handle'
+      // The platform has classes of handles that nobody can name.
+      if (isUnknown) return 'open-handle'
+    }
+    if (reference === undefined) isUnknown = true
   }
   return undefined
 }

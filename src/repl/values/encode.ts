@@ -4,7 +4,7 @@
  */
 import { types } from 'node:util'
 import { encodeArray } from './encode-array.ts'
-import { encodeInstance, encodeReference } from './encode-class.ts'
+import { encodeInstance, encodeReference, writeReference } from './encode-class.ts'
 import { encodePlain, encodeSample } from './encode-plain.ts'
 import { encodeSlots } from './encode-slots.ts'
 import { type EncodeOptions, Encoding, type OpaquePart, type PoolRange, Regroup } from './encoding.ts'
@@ -45,6 +45,8 @@ function encodeObject(encoding: Encoding, object: object): boolean {
   const sampled = encodeSample(encoding, object)
   if (sampled !== undefined) return sampled
   if (types.isProxy(object)) {
+    const reference = encoding.options.host.refer(object)
+    if (reference !== undefined) return writeReference(encoding, reference, 0, [], [])
     encoding.cannotHold('Proxy', 'proxy', '[proxy]')
     return false
   }

@@ -119,6 +119,8 @@ export interface Captured {
     handle: (given: readonly unknown[], receiver: unknown, target: object | undefined) => unknown,
   ): object
   isBuiltin(specifier: string): boolean
+  /** Classes of what `setTimeout` and `setImmediate` give. */
+  timerClasses(): Readonly<Record<'Timeout' | 'Immediate', unknown>>
   /** A module of the platform, whoever may have it. */
   builtin(name: string): unknown
   /** What modules of the platform export becomes what their objects hold. */

@@ -14,13 +14,21 @@ export interface Channel {
   nonce(): string
 }
 
-export function openChannel(take: (message: ToWorker) => void, end: () => void): Channel {
+/** @param take - `bytes` came in the frame before the message. */
+export function openChannel(take: (message: ToWorker, bytes: Uint8Array | undefined) => void, end: () => void): Channel {
   const memory = new ArrayBuffer(64 * 1024)
   const reader = new FrameReader()
+  let bytes: Uint8Array | undefined
   const receive = (count: number): void => {
     try {
       for (const { type, payload } of reader.push(new Uint8Array(memory, 0, count))) {
-        if (type === 0) take(JSON.parse(captured.decodeStrict(payload)) as ToWorker)
+        if (type === 1) {
+          bytes = payload.slice()
+          continue
+        }
+        const own = bytes
+        bytes = undefined
+        take(JSON.parse(captured.decodeStrict(payload)) as ToWorker, own)
       }
     } catch (error) {
       // Only a parent that is broken, or a cell that wrote to our descriptor, gets here; neither can be talked to.

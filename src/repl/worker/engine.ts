@@ -3,22 +3,25 @@
  * at, never called, except where calling is what the cell asked for.
  */
 import { compile } from '../compile/compile.ts'
+import { createBindings } from './bindings.ts'
 import { createCalls } from './calls.ts'
 import type { Captured } from './captured.ts'
 import { openChannel } from './channel.ts'
+import { createCheckpoints } from './checkpoints.ts'
 import type { CellContext } from './context.ts'
-import { createModules } from './modules.ts'
+import { createModuleExports } from './module-exports.ts'
+import { createModules, isOfProject } from './modules.ts'
 import { captureOutput } from './output.ts'
+import { createPlatform } from './platform.ts'
 import { type BootMessage, encodeFrame, FrameReader, type ToWorker } from './protocol.ts'
 import { createRecorder } from './recording/recorder.ts'
 import { createReferences } from './references.ts'
+import { createRestoring } from './restoring.ts'
 import { createRunner, type Runner } from './runner.ts'
+import { createSourceLiterals } from './source-literals.ts'
 import { createValues } from './values.ts'
 
 declare const captured: Captured
-
-/** Packages stay as they are under a session; files of the project do not. */
-const isOfProject = (url: string): boolean => url.startsWith('file:') && !url.includes('/node_modules/')
 
 /** Resources that the worker itself holds. */
 const ownResources = new Set(['PipeWrap', 'TTYWrap'])
@@ -43,20 +46,84 @@ export function start(context: object): void {
     onDivergence: cell => runner?.diverged(cell),
   })
   captureOutput(channel, () => boot.outputBytes, owner)
+  const platform = createPlatform([[recorder.variables, ['process', 'env']]])
   const modules = createModules({
-    asked: specifier => recorder.prepare(specifier),
+    asked: specifier => {
+      recorder.prepare(specifier)
+      platform.asked(specifier)
+    },
     loaded: url => {
+      if (url.startsWith('file:')) moduleLoads(url)
       if (isOfProject(url)) recorder.loaded(captured.filePathOf(url))
     },
   })
-  const references = createReferences()
-  const calls = createCalls(channel, owner, recorder.guard())
+  const exports = createModuleExports()
+  /** Loaded while a cell runs, and evaluated by the next turn of the event loop. */
+  function moduleLoads(url: string): void {
+    exports.loading(url, recorder.effects)
+    captured.setImmediate(() => {
+      if (!runner!.isLinking()) exports.settle(recorder.effects)
+    })
+  }
+  const literals = createSourceLiterals(program => runner!.names.helpers(program))
+  const references = createReferences(literals, exports, platform)
+  const unattended = recorder.guard()
+  const calls = createCalls(channel, owner, unattended)
   const values = createValues(references)
-  runner = createRunner({ channel, calls, modules, recorder, values, references, boot: () => boot, context, pending })
+  const { realm, host } = values
+  const noSecrets: readonly string[] = []
+  const bindings = createBindings({
+    names: () => runner!.names,
+    literals,
+    modules: exports,
+    realm,
+    host,
+    secrets: () => boot.secrets ?? noSecrets,
+  })
+  runner = createRunner({
+    channel,
+    calls,
+    modules,
+    recorder,
+    values,
+    bindings,
+    literals,
+    exports,
+    boot: () => boot,
+    context,
+    pending,
+  })
+  const { names } = runner
+  const unread: Parameters<typeof createRestoring>[0]['unread'] = new Map()
+  const checkpoints = createCheckpoints({
+    channel,
+    names,
+    bindings,
+    references,
+    realm,
+    host,
+    unread,
+    settle: values.settle,
+    prepare: () => exports.learn(modules),
+  })
+  const outside: CellContext = { cell: 0, printedUnits: 0, ended: true, refusedExit: undefined, recording: unattended }
+  const restoring = createRestoring({
+    names,
+    bindings,
+    literals,
+    exports,
+    platform,
+    modules,
+    realm,
+    unread,
+    compile: runner.compile,
+    guarded: run => captured.runWith(outside, run),
+    settled: (promise, as, value) => values.know(promise, { as, value }),
+  })
   defineForCells(modules.require)
   guard()
 
-  function take(message: ToWorker): void {
+  function take(message: ToWorker, bytes?: Uint8Array): void {
     switch (message.t) {
       case 'boot': {
         boot = message
@@ -65,6 +132,7 @@ export function start(context: object): void {
         return
       }
       case 'run':
+        checkpoints.stop()
         runner!.run(message)
         return
       case 'settle':
@@ -97,8 +165,14 @@ export function start(context: object): void {
         end()
         return
       case 'check':
+        tellLate()
+        checkpoints.check(message).catch(end)
+        return
       case 'blob':
+        if (bytes !== undefined) restoring.give(message.hash, bytes)
+        return
       case 'restore':
+        restoring.restore(message).then(names => channel.send({ t: 'restored', n: message.n, names }), end)
         return
       case 'replayLate':
         replayLate(message)
@@ -128,6 +202,10 @@ export function start(context: object): void {
         channel.send({ t: 'lateReplayed', n, ...(divergence !== undefined && { divergence }) })
       })
     } else channel.send({ t: 'lateReplayed', n, divergence: { why: 'order', detail: `cell ${cell} was not run again` } })
+  }
+
+  function tellLate(): void {
+    for (const late of recorder.late()) channel.send({ t: 'late', ...late })
   }
 
   /** `process.exit` and the like throw; what fails outside of a cell's flow is told and harms nobody. */
@@ -193,7 +271,7 @@ export function warm(): void {
     'import { c } from "node:path"; function f() { return c } class D extends E { v = 1 } let { g, h } = f()',
   ]
   for (const source of sources) void compile({ ...request, source })
-  const encoded = createValues(createReferences()).send({ a: [1, 'two', new Map()] }, false)
+  const encoded = createValues({ find: () => undefined }).send({ a: [1, 'two', new Map()] }, false)
   new FrameReader().push(encodeFrame(1, new Uint8Array(16), encoded.bytes)).next()
 }
 

@@ -246,6 +246,13 @@ const captured: Captured = {
     }) as typeof own.getBuiltinModule
   },
   wrapFunction,
+  timerClasses: () => {
+    const timeout = after(() => {}, 1)
+    const immediate = later(() => {})
+    clearTimeout(timeout)
+    clearImmediate(immediate)
+    return { Timeout: timeout.constructor, Immediate: immediate.constructor }
+  },
   isBuiltin: specifier => isBuiltin(specifier),
   builtin: name => {
     // Its functions are taken before they are replaced.

@@ -16,9 +16,14 @@ export interface Linked {
 export interface Modules {
   /** Load a link module of this text and give its namespace. */
   link(source: string): Promise<Linked>
+  /** The namespace of a module that has been loaded, or loads it. Rejects as loading does. */
+  load(url: string): Promise<{ readonly namespace: object }>
   /** `require` of cells, resolving from the directory of now. */
   readonly require: unknown
 }
+
+/** Packages stay as they are under a session; files of the project do not. */
+export const isOfProject = (url: string): boolean => url.startsWith('file:') && !url.includes('/node_modules/')
 
 export interface ModuleWatch {
   /** Asked for, in whatever way, before it is looked for. */
@@ -67,6 +72,11 @@ export function createModules(watch: ModuleWatch): Modules {
           done(namespace => resolve({ namespace, url: targets.get(url) ?? '' })),
           done(reject),
         )
+      }),
+    load: url =>
+      new Promise((resolve, reject) => {
+        // A namespace can have an export named `then`.
+        captured.realm.importModule(url, namespace => resolve({ namespace }), reject)
       }),
     require: makeRequire(),
   }

@@ -5,13 +5,16 @@ import { mapStack } from '../compile/frames.ts'
 import { linkSource } from '../compile/link.ts'
 import { platformNamesOf } from '../compile/names.ts'
 import type { CompileRequest, Program, Rejection } from '../compile/program.ts'
+import type { SessionNames } from '../compile/runtime.ts'
 import { createSessionNames } from '../compile/session-names.ts'
+import { type Bindings, noteDeclared } from './bindings.ts'
 import type { Calls } from './calls.ts'
 import type { Captured } from './captured.ts'
 import type { Channel } from './channel.ts'
 import type { CellContext } from './context.ts'
 import { describeFailure, type FailureReader } from './failure.ts'
-import type { Modules } from './modules.ts'
+import type { ModuleExports } from './module-exports.ts'
+import { isOfProject, type Linked, type Modules } from './modules.ts'
 import {
   type BootMessage,
   type DoneMessage,
@@ -22,7 +25,7 @@ import {
   type SeenBinding,
 } from './protocol.ts'
 import type { Recorder } from './recording/recorder.ts'
-import type { References } from './references.ts'
+import type { SourceLiterals } from './source-literals.ts'
 import type { SentValue, Values } from './values.ts'
 
 declare const captured: Captured
@@ -44,6 +47,11 @@ export interface Runner {
   latest(): CellContext | undefined
   /** The replay of that cell has gone another way: it is over. */
   diverged(cell: number): void
+  readonly names: SessionNames
+  /** Imports of a cell are being loaded. */
+  isLinking(): boolean
+  /** The program of an older cell; nothing of it runs. */
+  compile(request: Pick<CompileRequest, 'cell' | 'source' | 'known'>): Promise<Program | undefined>
 }
 
 interface Active {
@@ -68,7 +76,9 @@ export interface RunnerParts {
   readonly modules: Modules
   readonly recorder: Recorder
   readonly values: Values
-  readonly references: References
+  readonly bindings: Bindings
+  readonly literals: SourceLiterals
+  readonly exports: ModuleExports
   readonly boot: () => BootMessage
   /** The engine's own global object; a script in this context calls `startCell`. */
   readonly context: object
@@ -76,11 +86,11 @@ export interface RunnerParts {
 }
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { channel, calls, modules, recorder, values, references, boot, context: engineGlobal, pending } = parts
+  const { channel, calls, modules, recorder, values, bindings, literals, exports, boot, context: engineGlobal, pending } = parts
   const { realm, Script } = captured
   const platformNames = platformNamesOf(captured.global)
   for (const name of captured.pristineNames) platformNames.add(name)
-  const names = createSessionNames({ global: captured.global, platformNames, meta })
+  const names = createSessionNames({ global: captured.global, platformNames, meta, whyLost: bindings.whyLost })
   const programs = new Map<number, Program>()
   const { runInContext, runInThisContext } = Script.prototype
   // Only what runs inside a script that was started this way can be broken off by a signal.
@@ -94,7 +104,14 @@ export function createRunner(parts: RunnerParts): Runner {
     mapStack: stack => mapStack(stack, number => programs.get(number), cell),
     preview: values.preview,
   })
-  const describe = (thrown: unknown, cell: number): Failure => describeFailure(thrown, readerFor(cell))
+  const describe = (thrown: unknown, cell: number): Failure => {
+    const failure = describeFailure(thrown, readerFor(cell))
+    if (failure.name !== 'ReferenceError' || failure.code !== undefined || bindings.lost.size === 0) return failure
+    // Read by code that was compiled before it was gone.
+    const name = /^(\S+) is not defined$/.exec(failure.message)?.[1]
+    const message = name === undefined ? undefined : bindings.whyLost(name)
+    return message === undefined ? failure : { ...failure, code: 'OUT-R003', message }
+  }
 
   async function run(message: RunMessage): Promise<void> {
     const { cell, replay } = message
@@ -104,6 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const now: Active = { context, began: captured.activeMs(), compileMs: 0, program: undefined, phase: 'parse', isOver: false }
     active = now
     latest = context
+    if (replay === undefined) for (const gone of bindings.lost.values()) gone.before ??= cell
     channel.send({ t: 'started', cell: message.cell })
     calls.offer(message.namespaces)
     try {
@@ -114,6 +132,7 @@ export function createRunner(parts: RunnerParts): Runner {
       const program = result
       now.program = program
       keep(program)
+      literals.learn(program)
       names.prepare(program)
       now.phase = 'link'
       if (program.imports.length > 0 && !(await link(program, now))) return
@@ -149,7 +168,18 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function requestOf({ cell, source, echo }: RunMessage): CompileRequest {
     const { decorators, jsx } = boot()
-    return { cell, source, known: names.kinds, namespaces: calls.reserved, platformNames, echo, decorators, jsx }
+    const lost = bindings.lost.size === 0 ? undefined : new Set(bindings.lost.keys())
+    return {
+      cell,
+      source,
+      known: names.kinds,
+      namespaces: calls.reserved,
+      platformNames,
+      echo,
+      decorators,
+      jsx,
+      ...(lost !== undefined && { lost }),
+    }
   }
 
   function keep(program: Program): void {
@@ -159,16 +189,14 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   async function link(program: Program, now: Active): Promise<boolean> {
-    const loaded: [Program['imports'][number], Readonly<Record<string, unknown>>][] = []
+    const loaded: [Program['imports'][number], Linked][] = []
     for (const wanted of program.imports) {
       try {
         const missing = new Set<number>()
         for (;;) {
           try {
-            const { namespace } = await captured.runWith(now.context, () =>
-              modules.link(linkSource(wanted, wanted.specifier, missing)),
-            )
-            loaded.push([wanted, namespace])
+            const linked = await captured.runWith(now.context, () => modules.link(linkSource(wanted, wanted.specifier, missing)))
+            loaded.push([wanted, linked])
             break
           } catch (error) {
             if (!leaveOut(wanted, error, missing)) throw error
@@ -184,10 +212,14 @@ export function createRunner(parts: RunnerParts): Runner {
       }
       if (now.isOver) return false
     }
-    for (const [wanted, namespace] of loaded) {
+    exports.settle(recorder.effects)
+    for (const [wanted, { namespace, url }] of loaded) {
+      if (isOfProject(url)) recorder.loaded(captured.filePathOf(url))
       for (const [index, binding] of wanted.bindings.entries()) {
         const key = `b${index}`
-        if (key in namespace) names.bindImport(binding, () => namespace[key])
+        if (!(key in namespace)) continue
+        names.bindImport(binding, () => namespace[key])
+        bindings.imports.set(binding.local, { url, export: binding.imported })
       }
     }
     return true
@@ -253,6 +285,8 @@ export function createRunner(parts: RunnerParts): Runner {
       channel.send({ t: 'problem', code: 'OUT-X002', cell: context.cell, failure: context.refusedExit })
     }
     const changes = program === undefined ? { added: [], changed: [], removed: [] } : names.finish()
+    if (program !== undefined) noteDeclared(program, names, literals)
+    for (const name of changes.added) bindings.lost.delete(name)
     const report = (changed: readonly string[]): NameReport[] => changed.map(name => reportOf(name, program))
     const reports = { added: report(changes.added), changed: report(changes.changed), removed: changes.removed }
     const { value, failure } = valueSent(ending, context.cell)
@@ -272,7 +306,7 @@ export function createRunner(parts: RunnerParts): Runner {
         touch: program?.touch ?? [],
         dynamic: program?.dynamic ?? false,
         world: program?.world ?? false,
-        unfixed: [],
+        unfixed: program === undefined ? [] : bindings.unfixed(program.touch),
         ...(tape !== undefined && { tape }),
         stamps,
         effects,
@@ -301,11 +335,15 @@ export function createRunner(parts: RunnerParts): Runner {
   function reportOf(name: string, program: Program | undefined): NameReport {
     const kind = names.kinds.get(name) ?? 'implicit'
     const declared = program?.declared.findLast(each => each.name === name)
-    if (declared === undefined || program === undefined) return { name, kind }
-    const { start, end } = declared
-    if (kind === 'function' || kind === 'class')
-      references.note(names.read(name)?.value, { name, kind, cell: program.cell, start, end })
-    return { name, kind, start, end }
+    const entry = bindings.entryOf(name, kind)
+    const { start, end } = declared ?? {}
+    return {
+      name,
+      kind,
+      ...(start !== undefined && { start }),
+      ...(end !== undefined && { end }),
+      ...(entry !== undefined && { entry }),
+    }
   }
 
   function fence(descriptor: 1 | 2, cell: number): boolean {
@@ -333,6 +371,25 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   return {
+    names,
+    isLinking: () => active?.phase === 'link',
+    compile: async ({ cell, source, known }) => {
+      const { decorators, jsx } = boot()
+      const request: CompileRequest = {
+        cell,
+        source,
+        known,
+        namespaces: new Set(),
+        platformNames,
+        echo: 'return',
+        decorators,
+        jsx,
+      }
+      const compiled = await compile(request)
+      if (compiled.kind === 'rejected') return undefined
+      keep(compiled)
+      return compiled
+    },
     diverged: cell => {
       if (active?.context.cell === cell) finish(active, { outcome: 'abandoned' })
     },

@@ -79,6 +79,8 @@ export type FixedEntry =
       readonly start: number
       readonly end: number
       readonly free: readonly string[]
+      /** Its `name`, when that is not the name it is bound to. */
+      readonly as?: string
     }
   /** `url`: `node:fs`, `file:///…`. `export` `*`: the namespace object. `effect`: loading the module touched the outside, so it is not loaded again. */
   | {

@@ -3,7 +3,7 @@ import { type Encoded, type EncodeHost, encode } from '../values/encode.ts'
 import { type Bounds, previewBounds, valueLimits } from '../values/limits.ts'
 import { printGraph, typeOfGraph } from '../values/notation.ts'
 import { parseGraph } from '../values/parse.ts'
-import { captureRealm } from '../values/realm.ts'
+import { captureRealm, type Realm } from '../values/realm.ts'
 import type { Captured } from './captured.ts'
 import { createLayoutHints } from './layout.ts'
 import type { DoneMessage } from './protocol.ts'
@@ -16,6 +16,8 @@ export interface SentValue {
   readonly bytes: Uint8Array
 }
 
+type Outcome = NonNullable<ReturnType<EncodeHost['settled']>>
+
 export interface Values {
   /** Learn how the promises inside a value have settled, as far as they have; then `done`, at once when there are none. */
   settle(value: unknown, done: () => void): void
@@ -23,6 +25,10 @@ export interface Values {
   /** Bounded, never fails. */
   preview(value: unknown): string
   look(value: unknown): { readonly type: string; readonly preview: string }
+  /** How a promise ended. */
+  know(promise: object, outcome: Outcome): void
+  readonly realm: Realm
+  readonly host: EncodeHost
 }
 
 /** For one line of a list. */
@@ -33,9 +39,7 @@ const brief: Bounds = { depth: 3, entries: 20, units: 1_000 }
 /** Promises of one value that are asked for their outcome; the others count as pending. */
 const maxPromises = 100
 
-type Outcome = NonNullable<ReturnType<EncodeHost['settled']>>
-
-export function createValues(references: References): Values {
+export function createValues(references: Pick<References, 'find'>): Values {
   const realm = captureRealm(captured.global)
   const layout = createLayoutHints({
     setFlags: captured.setFlags,
@@ -117,5 +121,8 @@ export function createValues(references: References): Values {
     },
     preview: value => print(value, brief, 1_000).preview,
     look: value => print(value, glance, 120),
+    know: (promise, outcome) => void outcomes.set(promise, outcome),
+    realm,
+    host,
   }
 }
