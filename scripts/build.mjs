@@ -16,7 +16,18 @@ import { root } from './toolchain.mjs'
 const out = join(root, `.dist-building-${process.pid}`)
 process.on('exit', () => rmSync(out, { recursive: true, force: true }))
 
-const entries = ['index', 'cli/main', 'dsh/core', 'dsh/keel', 'dsh/pack', 'dsh/repl', 'dsh/repl-runtime', 'dsh/demo-person', 'dsh/next']
+const entries = [
+  'index',
+  'cli/main',
+  'dsh/core',
+  'dsh/keel',
+  'dsh/companion',
+  'dsh/pack',
+  'dsh/repl',
+  'dsh/repl-runtime',
+  'dsh/demo-person',
+  'dsh/next',
+]
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: entries.map(entry => ({ in: `src/${entry}.ts`, out: entry })),

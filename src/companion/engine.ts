@@ -15,6 +15,7 @@ import {
   type CompanionState,
   decodeState,
   encodeState,
+  isForgettable,
   noState,
   openPairs,
   takeBack,
@@ -30,16 +31,27 @@ type Handled = Exclude<SessionEvent, { readonly kind: 'turn-ending' }>
 /** A pair must be this sure to keep an agent from stopping. */
 const sureEnough = 0.9
 
-export function createCompanionEngine(companion: Companion): Engine<CompanionState> {
+export interface CompanionEngineOptions {
+  /** Wait for what is read in the background: for who has time and wants the same answer twice. */
+  readonly isPatient?: boolean
+}
+
+/** Throws what the configuration throws. */
+export function createCompanionEngine(companion: Companion, options: CompanionEngineOptions = {}): Engine<CompanionState> {
+  companion.config()
   const judge = createJudge(companion)
   return {
     name: 'companion',
     initial: noState,
-    isForgettable: state => Object.keys(state.agents).length === 0,
+    isForgettable,
     encode: encodeState,
     decode: decodeState,
-    handle: (state: CompanionState, event: Handled, _facts: SessionFacts, context: StepContext) =>
-      Promise.resolve(handle(judge, state, event, context)),
+    handle: async (state: CompanionState, event: Handled, _facts: SessionFacts, context: StepContext) => {
+      if (options.isPatient === true) await companion.knowledge.ready()
+      const step = handle(judge, state, event, context)
+      if (options.isPatient === true) settle(companion)
+      return step
+    },
     stopping: (state: CompanionState, event: EventOf<'turn-ending'>, _facts: SessionFacts, context: StepContext) =>
       Promise.resolve(stopping(judge, state, event, context)),
   }
@@ -138,8 +150,13 @@ export function activationLine(companion: Companion, config: CompanionConfig): s
 function written(judge: Judge, config: CompanionConfig, step: Step<CompanionState>): Step<CompanionState> {
   if (!config.log) return { ...step, ledger: [] }
   appendLog(judge, config, step.ledger)
-  return step
+  if (step.ledger.length === 0 || !config.enabled || judge.said.has('activated in the store')) return step
+  judge.said.add('activated in the store')
+  return { ...step, ledger: [activated(judge, config), ...step.ledger] }
 }
+
+const activated = ({ companion }: Judge, config: CompanionConfig): LedgerLine =>
+  ledgerLine(config, 'activated', activationLine(companion, config))
 
 function appendLog({ companion }: Judge, config: CompanionConfig, ledger: readonly LedgerLine[]): void {
   const { deps } = companion

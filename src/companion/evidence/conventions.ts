@@ -167,7 +167,11 @@ function fill(template: string, values: Readonly<Record<'dir' | 'stem' | 'ext', 
 }
 
 /** Tests of the same language and package whose bare name is the source's. */
-export function testsOfStem(path: string, tree: Tree, packages: Packages) {
+export function testsOfStem(
+  path: string,
+  tree: Tree,
+  packages: Packages,
+): { readonly tests: readonly string[]; readonly sources: number } | null {
   const stem = stemOf(path)
   if (stem.length < 3 || isGeneric(stem)) return null
   const language = codeLanguage(path)

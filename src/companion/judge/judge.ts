@@ -79,9 +79,11 @@ function hear(judge: Judge, state: CompanionState, event: SessionEvent, config: 
   const isLiterally = isLiteral(config, 'reset')
   const speaks = event.kind === 'person-spoke' || (event.kind === 'turn-started' && (event.by === 'person' || isLiterally))
   if (speaks) {
-    const names = event.agent === undefined ? new Set(['', ...Object.keys(state.agents)]) : [event.agent]
+    const names = event.agent === undefined ? Object.keys(state.agents) : [event.agent]
     let next = state
-    for (const name of names) next = withAgent(next, name, openWindow(agentOf(next, name)))
+    // Who did nothing yet has a fresh window.
+    for (const name of names.filter(each => Object.hasOwn(next.agents, each)))
+      next = withAgent(next, name, openWindow(agentOf(next, name)))
     return next
   }
   if (event.kind === 'file-changed') {

@@ -83,6 +83,16 @@ export function withAgent(state: CompanionState, agent: string | undefined, next
   return { agents }
 }
 
+/** A session that begins without it says nothing else. */
+export function isForgettable({ agents }: CompanionState): boolean {
+  return Object.values(agents).every(
+    agent =>
+      agent.told.size === 0 &&
+      agent.written.length === 0 &&
+      Object.keys({ ...agent.inside, ...agent.drifts, ...agent.open }).length === 0,
+  )
+}
+
 /** A person spoke, or as many calls went by as stand for it. */
 export function openWindow(state: AgentState): AgentState {
   const isFresh = state.began === state.judged && state.written.length === 0 && state.notes.length === 0 && !state.held
