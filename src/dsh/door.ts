@@ -38,6 +38,8 @@ export interface DshDoor {
   recorded(session: Session, event: HostEvent): void
   /** A person typed a command of an engine. */
   command(agent: Agent, name: string, args: string): Promise<Reply>
+  /** The composer of a session's page is empty, or is not any more. */
+  typing(session: string, isEmpty: boolean): void
   statusChanged(agent: Agent): void
   disposed(agent: Agent): void
   close(): void
@@ -241,6 +243,13 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
     },
     command: (agent, name, args) => command(agent, name, args),
+    typing: (session, isEmpty) =>
+      guard.start(session, 'the composer', async () => {
+        const agent = sessions.find(session)
+        if (agent === undefined) return
+        const live = await open(agent)
+        await handle(live, { ...originOf(live, track(agent)), kind: 'draft-changed', empty: isEmpty })
+      }),
     statusChanged: agent =>
       guard.start(agent.id, 'a change of status', async () => {
         await tellGoal(agent)

@@ -18,7 +18,7 @@ export function listen(ctx: Context, opener: Opener, display: Display): void {
   const doors = createDoors(display)
   const runtime = createDshRuntime(opener, doors.outer)
   const door = createDoor(runtime, host, doors, display)
-  ctx.provide('outrigger', { ...runtime, live: door.live, command: door.command })
+  ctx.provide('outrigger', { ...runtime, live: door.live, command: door.command, typing: door.typing })
   ctx.effect(() => () => {
     door.close()
     return runtime.close()

@@ -7,6 +7,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { nextEngineOf } from '../runtime/next.ts'
 import { registerCommand } from './commands.ts'
+import { serveDraft } from './next/draft-route.ts'
 import { NextRowConfig, nextSettings } from './next/settings.ts'
 import type {} from './runtime.ts'
 
@@ -19,6 +20,7 @@ export const Config: typeof NextRowConfig = NextRowConfig
 export function apply(ctx: Context, config: NextRowConfig = {}): void {
   const settings = nextSettings(ctx, config, () => void ctx.outrigger.changed())
   ctx.effect(() => ctx.outrigger.engine({ name: 'next', settings, create: project => nextEngineOf(project) }))
+  serveDraft(ctx)
   registerCommand(
     ctx,
     {

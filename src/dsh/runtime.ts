@@ -60,6 +60,8 @@ export interface DshRuntime {
 export interface DshService extends DshRuntime {
   /** The runtime of an agent's project, and the session that the agent counts for. */
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
+  /** The composer of a session's page is empty, or is not any more. */
+  typing(session: string, isEmpty: boolean): void
   /** A person typed a command of an engine: what it answers. */
   command(agent: Agent, name: string, args: string): Promise<{ readonly ok: boolean; readonly text: string }>
 }

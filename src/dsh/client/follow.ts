@@ -5,7 +5,15 @@
 import { pageHeader, type Shown, webRoutePath } from '../web/shown.ts'
 
 export interface Surroundings {
-  fetch(url: string, init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal }): Promise<Answer>
+  fetch(
+    url: string,
+    init: {
+      readonly method?: 'POST'
+      readonly headers: Readonly<Record<string, string>>
+      readonly body?: string
+      readonly signal: AbortSignal
+    },
+  ): Promise<Answer>
   isVisible(): boolean
   /** Calls back whenever the page is shown or hidden; the answer ends that. */
   onVisibility(changed: () => void): () => void
@@ -17,6 +25,9 @@ interface Answer {
   readonly status: number
   json(): Promise<unknown>
 }
+
+/** `follow`, or one that shares its questions. */
+export type Follow = typeof follow
 
 const firstPauseMs = 1_000
 const longestPauseMs = 30_000

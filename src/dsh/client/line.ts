@@ -1,6 +1,6 @@
 /** The line above the composer: a notice for some seconds on the left, the session's status on the right. */
 import type { Notice, Shown } from '../web/shown.ts'
-import { follow, type Surroundings } from './follow.ts'
+import { type Follow, follow, type Surroundings } from './follow.ts'
 import type { Component, React } from './page.ts'
 import type { PartProps } from './repl-chip.ts'
 
@@ -12,6 +12,7 @@ export function createLine(
   react: React,
   around: Surroundings,
   parts: Readonly<Record<string, Component<PartProps>>> = {},
+  followSession: Follow = follow,
 ): Component<{ readonly sessionId: string }> {
   const { createElement, useEffect, useState } = react
 
@@ -25,7 +26,7 @@ export function createLine(
       setStatus(null)
       setNotices([])
       setValues(undefined)
-      return follow(
+      return followSession(
         sessionId,
         shown => {
           setStatus(shown?.status ?? null)

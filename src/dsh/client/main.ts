@@ -2,15 +2,19 @@
  * The browser half: one script that the host's module loader runs. React and the page's services are the page's own;
  * nothing of the host is imported.
  */
+import { nextSettingsName } from '../web/next-shown.ts'
 import { replPart, replSettingsName } from '../web/repl-shown.ts'
 import { settingsName } from '../web/shown.ts'
 import { type CardSpec, createCard } from './card.ts'
 import { fields } from './fields.ts'
 import type { Surroundings } from './follow.ts'
 import { createLine } from './line.ts'
+import { createBar } from './next/bar.ts'
+import { nextFields } from './next/fields.ts'
 import type { PageContext, PageDocument, PageWindow, React } from './page.ts'
 import { createReplChip } from './repl-chip.ts'
 import { replFields } from './repl-fields.ts'
+import { createSharedFollow } from './shared-follow.ts'
 import { styles } from './styles.ts'
 
 declare const window: PageWindow
@@ -43,6 +47,15 @@ const cards: readonly (readonly [namespace: string, spec: CardSpec])[] = [
       note: nearer(replSettingsName, 'cell'),
     },
   ],
+  [
+    nextSettingsName,
+    {
+      engine: 'next',
+      about: 'One suggested next step a turn, and a loop on a short leash',
+      fields: nextFields,
+      note: nearer(nextSettingsName, 'turn'),
+    },
+  ],
 ]
 
 function apply(ctx: PageContext, react: React): void {
@@ -53,10 +66,17 @@ function apply(ctx: PageContext, react: React): void {
     return () => style.remove()
   })
 
-  const line = createLine(react, around, { [replPart]: createReplChip(react, around) })
+  const follow = createSharedFollow()
+  const line = createLine(react, around, { [replPart]: createReplChip(react, around) }, follow)
   ctx.slots.inject('conversation.input.dock', () =>
     // Above the cards of the host, which stand at 0, 10 and 20.
     ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger', order: -10, inject: () => ({}) }, line),
+  )
+
+  const bar = createBar(react, around, document, follow)
+  ctx.slots.inject('conversation.input.dock', () =>
+    // Behind the host's own strips, next to the composer.
+    ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger-next', order: 30, inject: () => ({}) }, bar),
   )
 
   ctx.inject(['settingsScope'], scope => {

@@ -53,9 +53,35 @@ export interface PageWindow {
   }
 }
 
+export interface PageKey {
+  readonly key: string
+  readonly shiftKey: boolean
+  readonly ctrlKey: boolean
+  readonly altKey: boolean
+  readonly metaKey: boolean
+  preventDefault(): void
+  stopPropagation(): void
+}
+
+/** The composer's text field. */
+export interface PageField {
+  readonly value: string
+  readonly selectionStart: number
+  readonly classList: { add(name: string): void; remove(name: string): void }
+  focus(): void
+  getBoundingClientRect(): { readonly left: number; readonly top: number; readonly width: number; readonly height: number }
+}
+
 export interface PageDocument {
+  readonly activeElement: unknown
+  readonly defaultView: {
+    getComputedStyle(field: PageField): { readonly font: string; readonly padding: string; readonly lineHeight: string }
+  }
+  querySelector(selector: string): PageField | null
   readonly visibilityState: 'visible' | 'hidden'
+  addEventListener(type: 'keydown', listener: (event: PageKey) => void, capture: true): void
   addEventListener(type: 'visibilitychange', listener: () => void): void
+  removeEventListener(type: 'keydown', listener: (event: PageKey) => void, capture: true): void
   removeEventListener(type: 'visibilitychange', listener: () => void): void
   createElement(tag: 'style'): PageElement
   readonly head: { append(element: PageElement): void }

@@ -31,6 +31,24 @@ export const styles = `
 .outrigger-repl-preview { font-family: var(--dsw-font-mono, ui-monospace, monospace); color: var(--dsw-alias-label-secondary, inherit); }
 .outrigger-repl-names td.outrigger-repl-lost { color: var(--dsw-alias-state-warn-label, inherit); }
 
+.outrigger-next { box-sizing: border-box; display: flex; align-items: center; flex-wrap: wrap; gap: 4px 12px; min-height: 36px; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px));
+  max-width: var(--dsh-composer-card-max-width, none); margin: 0 auto; padding: 4px 6px 4px 14px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px;
+  font-size: 13px; line-height: 20px; color: var(--dsw-alias-label-primary, inherit); background: var(--dsw-alias-bg-layer-3, Canvas); }
+.outrigger-next-text { flex: 1 1 240px; min-width: 0; margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.outrigger-next-loop { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-label-secondary, inherit); }
+.outrigger-next-refused { flex: 1 0 100%; order: 9; font-size: 12px; color: var(--dsw-alias-state-error-primary, inherit); }
+.outrigger-next-buttons { flex: none; display: flex; gap: 6px; margin-left: auto; }
+.outrigger-next-button { appearance: none; padding: 2px 10px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 8px; font: inherit; font-size: 12px; line-height: 20px;
+  color: var(--dsw-alias-label-secondary, inherit); background: none; cursor: pointer; }
+.outrigger-next-button:hover { color: var(--dsw-alias-label-primary, inherit); }
+.outrigger-next-button:focus-visible { outline: 2px solid var(--dsw-alias-brand-primary, Highlight); outline-offset: 1px; }
+.outrigger-next-run { color: var(--dsw-alias-bg-layer-3, Canvas); background: var(--dsw-alias-label-primary, CanvasText); border-color: transparent; }
+.outrigger-next-run:hover { color: var(--dsw-alias-bg-layer-3, Canvas); opacity: .85; }
+.outrigger-next-autorun[aria-pressed="true"] { color: var(--dsw-alias-label-primary, inherit); border-color: currentColor; font-weight: 500; }
+.outrigger-ghost { position: fixed; box-sizing: border-box; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; pointer-events: none; color: var(--dsw-alias-label-tertiary, GrayText);
+  z-index: 5; }
+.outrigger-ghosted::placeholder { color: transparent !important; }
+
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }
 .outrigger-card-open { background: var(--dsw-alias-bg-layer-2, Canvas); }

@@ -1,0 +1,269 @@
+/** The row of next-step with the real runtime, engine, goal service and goal driver, on the host's packages in this process. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { defineTool } from '@deepseek-ai/dsh-tools'
+import { afterEach, describe, expect, it } from 'vitest'
+import * as core from '../../src/dsh/core.ts'
+import { ownMessage } from '../../src/dsh/next/messages.ts'
+import * as next from '../../src/dsh/next.ts'
+import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
+
+let folder: string | undefined
+let harness: Harness | undefined
+afterEach(async () => {
+  await harness?.stop()
+  harness = undefined
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  folder = undefined
+})
+
+const requireOfHost = createRequire(createRequire(import.meta.url).resolve('@deepseek-ai/dsh/package.json'))
+const ofHost = (name: string): Promise<Readonly<Record<string, unknown>>> =>
+  import(pathToFileURL(requireOfHost.resolve(name)).href)
+
+/** A host with a browser; nobody reads what it shows. */
+const web = {
+  name: 'web',
+  apply: (ctx: Context) => {
+    ctx.provide('webServer', { register: () => () => {} })
+  },
+}
+
+const tools = (root: string) => ({
+  name: 'test-tools',
+  inject: ['tools'],
+  apply: (ctx: Context) => {
+    ctx.tools.register(
+      defineTool({
+        name: 'pause',
+        description: 'Take a while.',
+        parameters: {},
+        output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+        execute: async () => {
+          await new Promise(done => setTimeout(done, 80))
+          return 'waited'
+        },
+      }),
+    )
+    ctx.tools.register(
+      defineTool({
+        name: 'write',
+        description: 'Write a file.',
+        parameters: { file_path: { type: 'string', required: true }, content: { type: 'string', required: true } },
+        output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+        execute: async args => {
+          writeFileSync(join(root, args.file_path), args.content)
+          return 'written'
+        },
+      }),
+    )
+  },
+})
+
+interface World extends Harness {
+  readonly root: string
+  readonly agent: Agent
+  type(line: string): Promise<{ readonly ok: boolean; readonly text: string }>
+}
+
+/** @param script - what the agent's model answers, turn by turn; suggestions are answered by `suggest`, in order. */
+async function boot(options: {
+  readonly turns: AnswerScript
+  readonly suggest: readonly string[]
+  readonly goals?: boolean
+  readonly headless?: boolean
+}): Promise<World> {
+  folder = mkdtempSync(join(tmpdir(), 'outrigger-next-'))
+  execFileSync('git', ['init', '-q', folder])
+  const root = folder
+  const turns = [...options.turns]
+  const suggestions = [...options.suggest]
+  const answer: AnswerScript[number] = request => {
+    if (request.system?.startsWith('You watch a coding session') === true) return text(suggestions.shift() ?? 'NONE')
+    const turn = turns.shift() ?? text('Done.')
+    return typeof turn === 'function' ? turn(request) : turn
+  }
+  const goals =
+    options.goals === true ? [await ofHost('@deepseek-ai/dsh-goal'), await ofHost('@deepseek-ai/dsh-goal-round-driver')] : []
+  harness = await bootLoop({
+    script: Array.from({ length: 400 }, () => answer),
+    cwd: root,
+    plugins: [
+      [tools(root), {}],
+      ...(goals.length > 0 ? [[goals[0]!['default'], {}] as const, [goals[1]!, {}] as const] : []),
+      ...(options.headless === true ? [] : [[web, {}] as const]),
+      [core, {}],
+      [next, next.Config({ model: 'mock/m1', local: false })],
+    ],
+  })
+  const agent = await harness.create()
+  const type = async (line: string) => {
+    const done = await harness!.ctx.commands.execute(agent, line, [], new AbortController().signal)
+    return { ok: done?.result.kind === 'success', text: (done?.result as { text?: string } | undefined)?.text ?? '' }
+  }
+  return { ...harness, root, agent, type }
+}
+
+const write = (name: string) => call(['write', { file_path: name, content: 'x' }])
+const mine = (agent: Agent) =>
+  agent.session.events.flatMap(event =>
+    event.type === 'user/message' && ownMessage(event.data as never) !== undefined ? [event.data] : [],
+  )
+const ends = (agent: Agent) => agent.session.events.flatMap(event => (event.type === 'turn/end' ? [event.data.reason.kind] : []))
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let wait = 0; wait < 300; wait++) {
+    if (await condition()) return
+    await new Promise(done => setTimeout(done, 20))
+  }
+  throw new Error('it did not happen within 6 s')
+}
+
+const stateOf = async (world: World) => (await world.type('/next state')).text
+
+describe('an offer in DSH', () => {
+  it('is made once a turn and runs as the words of the person who pressed Run', async () => {
+    const world = await boot({ turns: [text('Built it.'), text('Tests pass.')], suggest: ['- Run the unit tests'] })
+    await say(world.agent, 'build it')
+    await until(async () => (await stateOf(world)).includes('ready'))
+    const reply = await world.type('/next run')
+    expect(reply).toEqual({ ok: true, text: 'Running: Run the unit tests' })
+    await until(() => ends(world.agent).length === 2)
+    expect(mine(world.agent)).toMatchObject([{ source: { kind: 'user' }, content: [{ text: 'Run the unit tests' }] }])
+    expect(await world.type('/next run')).toMatchObject({ ok: false })
+  })
+
+  it('is never made for a headless run', async () => {
+    const world = await boot({ turns: [text('Built it.')], suggest: ['Run the unit tests'], headless: true })
+    await say(world.agent, 'build it')
+    expect(await world.type('/next suggest')).toMatchObject({ text: 'off: not-interactive' })
+    expect(world.adapter.requests).toHaveLength(1)
+  })
+})
+
+describe('an armed loop in DSH', () => {
+  it('drives three rounds, each visibly of a plugin, and stops when its condition holds', async () => {
+    const world = await boot({
+      turns: [text('Ready.'), write('one.ts'), text('One.'), write('two.ts'), text('Two.'), write('three.ts'), text('Three.')],
+      suggest: ['Write one.ts', 'Write two.ts', 'Write three.ts', 'Write the notes'],
+    })
+    await say(world.agent, 'write three files')
+    expect((await world.type('/next arm --rounds 5 --until "test -f three.ts"')).ok).toBe(true)
+    await until(async () => (await stateOf(world)).includes('the condition holds'))
+    expect(mine(world.agent).map(({ source }) => source)).toMatchObject([
+      { kind: 'plugin', plugin: 'outrigger', form: 'notice', summary: 'Autorun 1 of 5: Write one.ts' },
+      { kind: 'plugin', plugin: 'outrigger', form: 'notice', summary: 'Autorun 2 of 5: Write two.ts' },
+      { kind: 'plugin', plugin: 'outrigger', form: 'notice', summary: 'Autorun 3 of 5: Write three.ts' },
+    ])
+    expect(
+      flat(world.adapter.requests.findLast(request => request.system?.startsWith('You watch') !== true)).join('\n'),
+    ).toContain('[outrigger autorun 3 of 5; not typed by a person]\nWrite three.ts')
+    expect(ends(world.agent)).toEqual(['completed', 'completed', 'completed', 'completed'])
+  })
+
+  it("ends at a person's words, and starts nothing before a new arm", async () => {
+    const world = await boot({
+      turns: [text('Ready.'), write('one.ts'), text('Which colour do you want?'), text('Sure.')],
+      suggest: ['Write one.ts', 'Write two.ts', 'Write three.ts'],
+    })
+    await say(world.agent, 'begin')
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('waits: the agent asked you'))
+    await say(world.agent, 'wait, let us talk')
+    const count = mine(world.agent).length
+    await new Promise(done => setTimeout(done, 300))
+    expect(mine(world.agent)).toHaveLength(count)
+    expect(count).toBe(1)
+    expect(await stateOf(world)).toContain('autorun stopped: you took over')
+  })
+
+  it('is refused at the fence when nobody vouches for its message, and the turn is void', async () => {
+    const world = await boot({ turns: [text('Ready.')], suggest: ['NONE'] })
+    await say(world.agent, 'begin')
+    const message = {
+      id: 'next-1-unknown',
+      role: 'user',
+      source: { kind: 'plugin', plugin: 'outrigger', form: 'notice', summary: 'x' },
+      content: [{ type: 'text', text: 'rogue' }],
+    }
+    world.agent.followup(message as never)
+    await until(() => ends(world.agent).length === 2)
+    expect(ends(world.agent)).toEqual(['completed', 'blocked'])
+    expect(world.adapter.requests.filter(request => flat(request).join().includes('rogue'))).toEqual([])
+    expect(await stateOf(world)).not.toContain('stopped')
+  })
+
+  it("loses only its own message when a person's words share the step", async () => {
+    const world = await boot({ turns: [text('Ready.'), text('Heard you.')], suggest: ['NONE', 'NONE'] })
+    await say(world.agent, 'begin')
+    const rogue = {
+      id: 'next-1-unknown',
+      role: 'user',
+      source: { kind: 'plugin', plugin: 'outrigger', form: 'notice', summary: 'x' },
+      content: [{ type: 'text', text: 'rogue' }],
+    }
+    world.agent.inject(createUserMessage({ content: [{ type: 'text', text: 'and this' }], source: { kind: 'user' } }))
+    world.agent.followup(rogue as never)
+    await until(() => ends(world.agent).length === 2)
+    expect(ends(world.agent)).toEqual(['completed', 'completed'])
+    const last = flat(world.adapter.requests.findLast(request => request.system?.startsWith('You watch') !== true)).join('\n')
+    expect(last).toContain('and this')
+    expect(last).not.toContain('rogue')
+  })
+})
+
+/** The driver of an instant model leaves nobody else a moment. */
+const slowTurns = (answer: string) => Array.from({ length: 100 }, () => [call(['pause', {}]), text(answer)]).flat()
+
+describe("the host's own goal driver", () => {
+  const goalsOf = (world: World) =>
+    world.ctx.get('goals') as {
+      create(agent: Agent, goal: object): { readonly id: string; readonly revision: number }
+      get(
+        agent: Agent,
+      ): { readonly id: string; readonly revision: number; readonly phase: string; readonly activation: string } | undefined
+      resume(agent: Agent, ref: object): unknown
+      disarm(agent: Agent): unknown
+    }
+
+  it('is displaced by an arm: the objective stays, its rounds do not', async () => {
+    const world = await boot({
+      goals: true,
+      turns: [text('Ready.'), ...slowTurns('Round.')],
+      suggest: Array.from({ length: 20 }, (_, at) => `Write chapter ${at}`),
+    })
+    await say(world.agent, 'begin')
+    goalsOf(world).create(world.agent, { objective: 'ship it', maxGoalRounds: 256 })
+    await until(() => ends(world.agent).length >= 3)
+    const reply = await world.type('/next arm --rounds 2')
+    expect(reply.text).toContain('This loop now starts the turns; the goal keeps its objective but not its own rounds.')
+    expect(goalsOf(world).get(world.agent)).toMatchObject({ phase: 'active', activation: 'disarmed' })
+    await until(async () => (await stateOf(world)).includes('autorun stopped'))
+    expect(mine(world.agent).length).toBeGreaterThan(0)
+    expect(mine(world.agent).length).toBeLessThanOrEqual(2)
+  })
+
+  it('takes over again when a person resumes the goal', async () => {
+    const world = await boot({
+      goals: true,
+      turns: [text('Ready.'), ...slowTurns('Which one do you want?')],
+      suggest: Array.from({ length: 40 }, (_, at) => `Write chapter ${at}`),
+    })
+    const goals = goalsOf(world)
+    await say(world.agent, 'begin')
+    goals.create(world.agent, { objective: 'ship it', maxGoalRounds: 256 })
+    await until(() => ends(world.agent).length >= 2)
+    await world.type('/next arm')
+    const goal = goals.get(world.agent)!
+    goals.resume(world.agent, { id: goal.id, revision: goal.revision })
+    await until(async () => (await stateOf(world)).includes('the goal drives itself again'))
+    goals.disarm(world.agent)
+  })
+})
