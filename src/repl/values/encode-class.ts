@@ -80,21 +80,25 @@ function makeClassPart(encoding: Encoding, prototype: object): ClassPart {
 function chainReason(encoding: Encoding, prototype: object): string | undefined {
   const { host } = encoding.options
   let isUnknown = false
+  let isPrivate = false
   for (let at: object | null = prototype, hops = 0; at !== null && hops < 1_000; at = getPrototypeOf(at), hops++) {
     if (types.isProxy(at)) return 'proxy'
-    if (encoding.realm.basePrototypes.has(at)) return undefined
+    if (encoding.realm.iteratorPrototypes.has(at)) return 'generator'
+    if (encoding.realm.basePrototypes.has(at)) break
     const each = classOf(at)
     if (each === undefined) continue
-    if (host.hasPrivateState(each)) return 'private-state'
+    if (host.hasPrivateState(each)) isPrivate = true
     const reference = host.refer(each)
     if (reference?.of === 'path') {
-      if (functionName(each) !== 'EventEmitter') return 'open-handle'
+      const name = functionName(each)
+      if (name === 'WeakRef' || name === 'FinalizationRegistry') return 'weak'
+      if (name !== 'EventEmitter') return 'open-handle'
       // The platform has classes of handles that nobody can name.
       if (isUnknown) return 'open-handle'
     }
     if (reference === undefined) isUnknown = true
   }
-  return undefined
+  return isPrivate ? 'private-state' : undefined
 }
 
 /** An object whose slots are written by `head`, after its class. */

@@ -26,6 +26,8 @@ export interface Realm {
   readonly viewClasses: ReadonlyMap<object, number>
   readonly temporalClasses: ReadonlyMap<object, number>
   readonly boxedPrototypes: ReadonlySet<object>
+  /** Of the iterators that the language itself makes. */
+  readonly iteratorPrototypes: ReadonlySet<object>
   /** Every prototype above: where a chain of user classes ends. */
   readonly basePrototypes: ReadonlySet<object>
   readonly global: Readonly<Record<string, Constructor>>
@@ -107,6 +109,7 @@ export function captureRealm(global: object): Realm {
     ),
     boxedPrototypes: new Set(boxNames.map(prototypeOf)),
     global: captured,
+    iteratorPrototypes: new Set(iteratorPrototypes(global)),
     urlText: Object.getOwnPropertyDescriptor(prototypeOf('URL'), 'href')?.get as ((this: unknown) => string) | undefined,
     paramsText: Object.getOwnPropertyDescriptor(prototypeOf('URLSearchParams'), 'toString')?.value as
       | ((this: unknown) => string)
@@ -124,6 +127,25 @@ export function captureRealm(global: object): Realm {
     ...realm,
     basePrototypes: new Set([...single, ...errorClasses.keys(), ...viewClasses.keys(), ...realm.temporalClasses.keys()]),
   }
+}
+
+/** Found through what makes them; nothing of a program has run. */
+function iteratorPrototypes(global: object): object[] {
+  const realm = global as Record<string, { prototype: Record<string | symbol, unknown> } | undefined>
+  const made = (owner: string, method: string | symbol, receiver: unknown, ...given: unknown[]): object[] => {
+    const make = realm[owner]?.prototype[method]
+    if (typeof make !== 'function') return []
+    return [Reflect.getPrototypeOf(Reflect.apply(make, receiver, given) as object)!]
+  }
+  const list = Reflect.construct(realm['Array'] as never, []) as object
+  const pattern = Reflect.construct(realm['RegExp'] as never, ['a', 'g']) as object
+  const iterator = Reflect.apply(realm['Array']!.prototype[Symbol.iterator] as () => unknown, list, [])
+  return [
+    ...made('Array', Symbol.iterator, list),
+    ...made('String', Symbol.iterator, ''),
+    ...made('RegExp', Symbol.matchAll, pattern, 'a'),
+    ...made('Iterator', 'take', iterator, 1),
+  ]
 }
 
 const stackGetterOf = (error: object) =>

@@ -24,7 +24,8 @@ const isObject = (value: unknown): value is object => (typeof value === 'object'
 /** @param more - objects that stand where a getter or a proxy is. */
 export function createPlatform(more: readonly (readonly [value: object, path: readonly string[]])[]): Platform {
   const known = new WeakMap<object, Reference>()
-  const waiting = new Set<string>()
+  // What handles have in common.
+  const waiting = new Set(['events'])
   const walked = new Set<string>()
   const note = (value: unknown, path: readonly string[], depth: number): void => {
     if (!isObject(value) || known.has(value) || captured.modules.util.types.isProxy(value)) return

@@ -202,7 +202,7 @@ describe('what cannot be stored', () => {
     ['class P { #s = 1; s() { return this.#s } } const it = new P()', 'private-state'],
     ['const it = new Promise(() => {})', 'pending-promise'],
     ['class Q { static list = [] } Q.prototype.added = () => 1; const it = Q', 'closure-effect'],
-    ['const it = fetch("data:,x"); await it; const r = await it', 'closure-effect'],
+    ['const it = fetch("data:,x"); await it; const r = await it', 'private-state'],
   ])('%s', async (source, reason) => {
     const worker = await startRawWorker()
     const { done } = await worker.run(source)
