@@ -103,6 +103,7 @@ export async function endRecord(
     logs: await list(result.logs),
     ...(result.logsOmittedBytes !== undefined && { logsOmittedBytes: result.logsOmittedBytes }),
     timing: result.timing,
+    ...(result.tip !== undefined && { tip: result.tip.trigger }),
   }
 }
 

@@ -24,6 +24,8 @@ import { type FailureStreak, nextStreak, noStreak, resultOf } from './result.ts'
 import { Revival } from './revival.ts'
 import { createSecrets, type Secrets } from './secrets.ts'
 import { checkStateName, knownState, namesAtRisk, type StateAction, stateAction, stateOf } from './states.ts'
+import { tipCellOf, tipCellsOf } from './tip-cells.ts'
+import { tipAfter } from './tips.ts'
 import type {
   EditInput,
   EditResult,
@@ -318,7 +320,13 @@ class Session implements ReplSession {
       limits,
     })
     this.#streak = nextStreak(this.#streak, made.error)
-    const result = { ...made, warnings: [...this.#warnings.splice(0), ...made.warnings] }
+    const tip =
+      made.error === undefined ? undefined : tipAfter([...tipCellsOf(this.#journal.state), tipCellOf(report, made, code)], config)
+    const result = {
+      ...made,
+      warnings: [...this.#warnings.splice(0), ...made.warnings],
+      ...(tip !== undefined && { tip }),
+    }
     await this.#writeLates()
     await this.#journal.write(await endRecord(this.#records, report, result, namespaces))
     this.#runningCell = undefined
