@@ -141,7 +141,12 @@ export function readJournal(): JournalReader {
     else {
       preamble ??= sha('')
       const entry = entryOf(region, text, line, isLast)
-      if (entry !== undefined) found.push(entry)
+      if (entry !== undefined) {
+        const before = found.at(-1)
+        const whole = before === undefined ? undefined : completed(before, entry)
+        if (whole !== undefined) found[found.length - 1] = whole
+        found.push(entry)
+      }
     }
     if (isLast) tail = endOf(text, isEntry ? found.at(-1) : undefined, region)
     line += countLines(text)
@@ -189,6 +194,9 @@ export function readJournal(): JournalReader {
 
 interface Found {
   readonly entry: Omit<Entry, 'id'>
+  /** Header line and stored body of an entry that is shorter than its header says, and of one that is whole. */
+  readonly first: string
+  readonly stored: string
   /** Bytes of the body as it should be; `null`: the header does not say. */
   readonly length: number | null
   readonly bodyAt: number
@@ -209,6 +217,8 @@ function entryOf(region: Buffer, text: string, line: number, isLast: boolean): F
   return {
     length,
     bodyAt,
+    first,
+    stored: read.state === 'edited' ? text.slice(first.length + 1) : read.body,
     entry: {
       number: Number(match[1]),
       time: match[2]!,
@@ -221,6 +231,24 @@ function entryOf(region: Buffer, text: string, line: number, isLast: boolean): F
       hash,
       line,
     },
+  }
+}
+
+/**
+ * A union merge writes lines at the end that two branches have in common once, behind the later entry. The
+ * earlier one gets them back, when that makes it exactly as long as its header says.
+ */
+function completed(before: Found, after: Found): Found | undefined {
+  if (before.entry.state !== 'edited' || after.entry.state !== 'intact' || before.length === null) return undefined
+  const missing = before.length - Buffer.byteLength(before.stored)
+  if (missing < 3 || !before.stored.endsWith('\n')) return undefined
+  const bytes = Buffer.from(after.stored)
+  if (bytes.length <= missing || bytes[bytes.length - missing - 1] !== 10) return undefined
+  const body = before.stored + bytes.toString('utf8', bytes.length - missing)
+  return {
+    ...before,
+    stored: body,
+    entry: { ...before.entry, body: plainBody(body), state: 'intact', hash: sha(`${before.first}\n${body}`).slice(0, 32) },
   }
 }
 
@@ -241,8 +269,8 @@ function readBody(
   if (isLast && !text.includes('\n')) return { body: '', state: 'torn' }
   const rest = text.slice(textAt)
   if (length === null) {
-    const note = tornNote.exec(rest)
-    return note?.[1] === id ? { body: '', state: 'torn' } : { body: asFound(rest), state: 'intact' }
+    const isCut = isLast && `\n${torn}${id}: header -->\n\n`.startsWith(rest)
+    return isCut || isNotedHeader(rest, id) ? { body: '', state: 'torn' } : { body: asFound(rest), state: 'intact' }
   }
   if (region.length === bodyAt + length + 2 && rest.endsWith('-->\n\n') && !rest.includes(torn)) {
     return { body: rest.slice(0, -2), state: 'intact' }
@@ -252,13 +280,16 @@ function readBody(
     const body = region.toString('utf8', bodyAt, bodyAt + length)
     const after = region.toString('utf8', bodyAt + length)
     const rest = after.trimStart()
-    const isOurs = rest === '' || /^### c/.test(rest) || rest.startsWith('<!-- torn ') || tornNote.test(`\n\n${rest}`)
+    const isOurs =
+      rest === '' || /^(?:#{1,3} ?(?:\n|$)|### c)/.test(rest) || rest.startsWith('<!-- torn ') || tornNote.test(`\n\n${rest}`)
     if (isOurs && isBoundary(after)) {
       if (body.endsWith('-->')) return { body, state: 'intact' }
       if (isLast) return { body: '', state: 'torn' }
     }
   }
-  return { body: asFound(rest), state: 'edited' }
+  // Every body ends its comment; a last one that does not was cut off, in itself or in the beginning of its note.
+  const end = rest.replace(/\n#{1,3}[^\n]*$/, '').trimEnd()
+  return isLast && !end.endsWith('-->') ? { body: '', state: 'torn' } : { body: asFound(rest), state: 'edited' }
 }
 
 const asFound = (text: string): string => text.replaceAll('\r\n', '\n').replace(/\s+$/, '')
@@ -269,7 +300,7 @@ const isBoundary = (after: string): boolean => after === '' || after.startsWith(
 /** Was the writer stopped within this entry? Its note says so, or its own missing bytes, or the beginning of a note. */
 function isTorn(rest: string, restBytes: number, length: number, id: string, isLast: boolean): boolean {
   if (rest.includes(torn)) {
-    if (tornNote.exec(rest)?.[1] === id || rest.startsWith(`\n${torn}${id}: header -->`)) return true
+    if (tornNote.exec(rest)?.[1] === id || isNotedHeader(rest, id)) return true
     if (isNoted(rest, length, id)) return true
   }
   if (!isLast) return false
@@ -279,6 +310,11 @@ function isTorn(rest: string, restBytes: number, length: number, id: string, isL
   if (at === -1) return false
   const written = Buffer.byteLength(rest.slice(0, at))
   return written < length && `\n\n${torn}${id}: ${written} of ${length} bytes -->\n\n`.startsWith(rest.slice(at))
+}
+
+/** No stored line begins like a note. */
+function isNotedHeader(rest: string, id: string): boolean {
+  return rest.includes(`\n${torn}${id}: header -->`)
 }
 
 /** A note counts the bytes in front of it, so that no text can name the place by chance. */
