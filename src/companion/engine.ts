@@ -63,13 +63,11 @@ function handle(judge: Judge, state: CompanionState, event: Handled, context: St
     case 'session-started': {
       companion.knowledge.start()
       const config = companion.config()
-      if (!config.enabled || judge.said.has('activated')) return same(state)
+      if (!config.enabled || !config.log || judge.said.has('activated')) return same(state)
       judge.said.add('activated')
-      return written(judge, config, {
-        state,
-        actions: [],
-        ledger: [ledgerLine(config, 'activated', activationLine(companion, config))],
-      })
+      // Into the store it goes with the first line that says something: a project where nothing happens stays without one.
+      appendLog(judge, config, [activated(judge, config)])
+      return same(state)
     }
     case 'person-spoke':
     case 'turn-started':

@@ -83,15 +83,8 @@ export function withAgent(state: CompanionState, agent: string | undefined, next
   return { agents }
 }
 
-/** A session that begins without it says nothing else. */
-export function isForgettable({ agents }: CompanionState): boolean {
-  return Object.values(agents).every(
-    agent =>
-      agent.told.size === 0 &&
-      agent.written.length === 0 &&
-      Object.keys({ ...agent.inside, ...agent.drifts, ...agent.open }).length === 0,
-  )
-}
+/** Nothing was told yet: what was merely written is not worth a file in a project where nobody says anything. */
+export const isForgettable = ({ agents }: CompanionState): boolean => Object.values(agents).every(({ told }) => told.size === 0)
 
 /** A person spoke, or as many calls went by as stand for it. */
 export function openWindow(state: AgentState): AgentState {
