@@ -1,8 +1,8 @@
 /** Runs the real host with a scripted person in it: headless takes no slash commands and leaves at the first idle moment. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PersonStep } from '../dsh/demo-person.ts'
-import { hostEnvironment, packageRoot, type Ran, run } from './host.ts'
+import { hostEnvironment, type Ran, run } from './host.ts'
 
 export interface PersonRun extends Ran {
   /** What the person saw, a line a step. */
@@ -16,10 +16,8 @@ const patch = `- id: headless-startup
 - id: headless-runner
   disabled: true
 - insert:
-    - { id: demo-person, name: demo-person }
+    - { id: demo-person, name: outrigger/dsh/demo-person }
 `
-
-const manifest = { name: 'demo-person', version: '0.1.0', private: true, type: 'module', exports: { '.': './index.js' } }
 
 export async function runWithPerson(options: {
   readonly host: string
@@ -30,10 +28,6 @@ export async function runWithPerson(options: {
   readonly env?: Readonly<Record<string, string>>
 }): Promise<PersonRun> {
   const { host, home, cwd, modelUrl, script, env } = options
-  const row = join(home, 'profiles', 'headless', 'node_modules', 'demo-person')
-  mkdirSync(row, { recursive: true })
-  writeFileSync(join(row, 'package.json'), JSON.stringify(manifest))
-  copyFileSync(join(packageRoot(), 'dist', 'dsh', 'demo-person.js'), join(row, 'index.js'))
   const patchFile = join(home, 'person.patch.yml')
   writeFileSync(patchFile, patch)
   const reportFile = join(home, 'person.jsonl')

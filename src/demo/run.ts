@@ -4,6 +4,7 @@
  */
 import { showKeel } from './keel.ts'
 import { type Check, createNarrator, type Narrator } from './narrate.ts'
+import { showPack } from './pack.ts'
 import { showRepl } from './repl.ts'
 import { type Stage, setStage } from './stage.ts'
 
@@ -11,6 +12,7 @@ import { type Stage, setStage } from './stage.ts'
 const parts: readonly { readonly name: string; run(stage: Stage): Promise<void> }[] = [
   { name: 'keel', run: showKeel },
   { name: 'repl', run: showRepl },
+  { name: 'pack', run: showPack },
 ]
 
 interface PartReport {

@@ -1,6 +1,6 @@
 /**
  * A scripted person inside the host, for demonstrations: a row that does a list of steps and ends the process.
- * Copied into a throwaway profile, never part of an installed one; `person.ts` runs it.
+ * Mounted with `--patch` by `src/demo/person.ts` only; without a script in its environment it does nothing.
  */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
