@@ -313,7 +313,7 @@ class Session implements ReplSession {
       cell,
       source: code,
       config,
-      recovery: this.#revival.tell(),
+      recovery: undefined,
       queuedMs,
       streak: this.#streak,
       isTimeFixed: this.#options.isTimeFixed,
@@ -332,8 +332,14 @@ class Session implements ReplSession {
     this.#runningCell = undefined
     const atRisk = result.durability.class === 'effect' && report.loss === undefined ? await this.#secure() : []
     await this.#carryOutActions()
-    if (atRisk.length === 0) return result
-    return { ...result, durability: { ...result.durability, atRisk } }
+    // Names are back before the answer says that they are as they were.
+    if (report.loss !== undefined && !this.#isClosed && this.#config.enabled) await this.#revival.ready()
+    const recovery = this.#revival.tell()
+    return {
+      ...result,
+      ...(atRisk.length > 0 && { durability: { ...result.durability, atRisk } }),
+      ...(recovery !== undefined && { recovery }),
+    }
   }
 
   async #open(): Promise<void> {

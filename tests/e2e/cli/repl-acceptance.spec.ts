@@ -254,3 +254,82 @@ row('A42', 'the last expression is shown when asked for', async ({ run }) => {
   expect(silent).toMatchObject({ valueKind: 'none' })
   expect(silent).not.toHaveProperty('preview')
 })
+
+row('A25', 'a killed worker costs no name', async ({ run, ask }) => {
+  await run('const list = [1, 2]')
+  await ask({ op: 'kill9' })
+  expect(await run('return list')).toMatchObject({ value: [1, 2], recovery: { reason: 'worker-exit', counts: { lost: 0 } } })
+})
+
+row('A26', 'what a cell did outside is not done again', async ({ run, ask }) => {
+  const first = await run('import fs from "node:fs"; fs.appendFileSync("log.txt", "x"); const size = fs.statSync("log.txt").size')
+  expect(first['durability'].class).toBe('effect')
+  await ask({ op: 'kill9' })
+  const after = await run('return [size, fs.readFileSync("log.txt", "utf8")]')
+  expect(after['value']).toEqual([1, 'x'])
+  expect(after['recovery'].bindings).toContainEqual({ name: 'size', status: 'snapshot', cell: 1 })
+})
+
+row('A27', 'time and random numbers are as they were', async ({ cells, ask, run }) => {
+  const [, before] = await cells('const stamp = Date.now(); const pick = Math.random()', 'return [stamp, pick]')
+  await ask({ op: 'kill9' })
+  expect((await run('return [stamp, pick]'))['value']).toEqual(before!['value'])
+})
+
+row('A28', 'a closure over local state is as it was', async ({ run, ask }) => {
+  await run('const counter = (() => { let c = 0; return { up: () => ++c } })(); counter.up(); counter.up()')
+  await ask({ op: 'kill9' })
+  const after = await run('return counter.up()')
+  expect(after['value']).toBe(3)
+  expect(after['recovery'].bindings).toContainEqual({ name: 'counter', status: 'replayed', cell: 1 })
+})
+
+row('A29', 'an open handle is lost, by name', async ({ run, ask }) => {
+  await run('import net from "node:net"; const srv = net.createServer().listen(0)')
+  await ask({ op: 'kill9' })
+  const after = await run('return typeof srv')
+  expect(after['value']).toBe('undefined')
+  expect(after['recovery'].bindings).toContainEqual({ name: 'srv', status: 'lost', reason: 'open-handle', cell: 1 })
+  expect(await run('return srv')).toMatchObject({ outcome: 'threw', error: { code: 'OUT-R003' } })
+})
+
+row('A30', 'a tool is asked once', async ({ run, ask, send, until, lines }) => {
+  const tools = [{ name: 'next' }]
+  const first = run('const t = await tools.next({}); return t', { tools })
+  const call = await until(line => line['event'] === 'call')
+  send({ op: 'call-result', cell: call['cell'], call: call['call'], ok: true, value: 42 })
+  expect((await first)['value']).toBe(42)
+  await ask({ op: 'kill9' })
+  expect((await run('return t', { tools }))['value']).toBe(42)
+  expect(lines.filter(line => line['event'] === 'call')).toHaveLength(1)
+})
+
+row('A31', 'a named state is restored', async ({ run, ask }) => {
+  await run('const v = 1')
+  expect(await ask({ op: 'state', action: 'save', name: 'base' })).toMatchObject({ ok: true, name: 'base' })
+  await run('const v = 2')
+  expect(await ask({ op: 'state', action: 'restore', name: 'base' })).toMatchObject({ ok: true, head: 1 })
+  expect((await run('return v'))['value']).toBe(1)
+})
+
+row('A32', 'a cell is made the head', async ({ cells, run, ask }) => {
+  await cells('const w = 1', 'const w = 2')
+  await ask({ op: 'state', action: 'restore', cell: 1 })
+  expect(await run('return w')).toMatchObject({ value: 1, cell: 3 })
+  expect((await ask({ op: 'history' }))['cells'].at(-1)).toMatchObject({ cell: 3, parent: 1 })
+})
+
+row('A37', 'a session that was closed goes on', async ({ run, close, another }) => {
+  await run('const p = 1')
+  await close()
+  const next = another()
+  expect(await next.run('return p')).toMatchObject({ value: 1, recovery: { reason: 'host-restart' } })
+  expect((await next.run('return p'))['recovery']).toBeUndefined()
+})
+
+row('A38', 'a second process is refused', async ({ run, another }) => {
+  await run('const q = 1')
+  const second = another()
+  expect(await second.until(() => true)).toMatchObject({ error: { code: 'REPL_HELD' } })
+  expect(await second.exit).toBe(4)
+})
