@@ -5,6 +5,7 @@
 import { createCompanionEngine } from '../companion/engine.ts'
 import { createKeelEngine } from '../keel/engine.ts'
 import { createPackEngine } from '../pack/engine.ts'
+import { nextEngineOf } from '../runtime/next.ts'
 import type { Project } from '../runtime/project.ts'
 import type { EngineName } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
@@ -25,6 +26,7 @@ export const makers: Readonly<Partial<Record<EngineName, Make>>> = {
   companion: project => createCompanionEngine(project.companion()),
   pack: (project, { hasPromptSection }) =>
     createPackEngine(project.pack(), project.packDeps(), { teachesAtStart: !hasPromptSection }),
+  next: project => nextEngineOf(project),
 }
 
 /**

@@ -109,7 +109,7 @@ export function createCard(react: React, scope: SettingsScope, spec: CardSpec): 
             )
           : createElement('input', {
               ...controlOf(field, id),
-              inputMode: 'numeric',
+              inputMode: field.kind === 'number' ? 'numeric' : 'text',
               placeholder: unsetText(field, snapshot),
               'aria-invalid': isRefused(field),
               title: field.allowed,
@@ -161,10 +161,11 @@ function textOf({ choices }: Field, value: unknown): string {
 }
 
 /** What is no number stays a text, which no field takes. */
-function typedValue({ choices }: Field, text: string): Json | undefined {
+function typedValue({ choices, kind }: Field, text: string): Json | undefined {
   if (choices.length > 0) return choices.find(choice => choice.text === text)?.value
   const trimmed = text.trim()
   if (trimmed === '') return undefined
+  if (kind === 'words') return trimmed
   return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : text
 }
 

@@ -9,7 +9,9 @@ export interface Field {
   readonly label: string
   /** What the key does and what counts when nobody sets it. */
   readonly about: string
-  /** What it may be; empty for a number. */
+  /** What is typed where there are no choices. */
+  readonly kind: 'number' | 'words'
+  /** What it may be; empty for what is typed. */
   readonly choices: readonly { readonly text: string; readonly value: Json }[]
   /** What is allowed, in words. */
   readonly allowed: string
@@ -45,12 +47,14 @@ export function fieldsOf(
     const standard = typeof key.default === 'number' ? key.default.toLocaleString('en-US') : String(key.default)
     const note = notes[path] === undefined ? '' : ` ${notes[path]}`
     const isFine = (value: Json): boolean => key.check(value) === undefined
-    return [{ path, label, about: `${key.about} Default: ${standard}.${note}`, choices, allowed: key.allowed, isFine }]
+    const kind = typeof key.default === 'number' ? 'number' : 'words'
+    const about = `${key.about} Default: ${standard === '' ? 'none' : standard}.${note}`
+    return [{ path, label, about, kind, choices, allowed: key.allowed, isFine }]
   })
 }
 
 function choicesOf(key: ConfigKey): Field['choices'] {
-  if (typeof key.default === 'number') return []
+  if (typeof key.default === 'number' || key.default === '') return []
   if (typeof key.default === 'boolean')
     return [
       { text: 'true', value: true },

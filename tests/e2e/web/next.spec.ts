@@ -1,0 +1,178 @@
+/**
+ * What a person sees and presses of next-step in the host's web part, in a headless Chromium on the real host with our packed bundle.
+ * Pictures of each stage go into the folder that OUTRIGGER_WEB_SHOTS names.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
+import { noBrowser, openPluginSettings, openWeb, say, type Web } from '../../support/dsh/web.ts'
+
+/** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const check = (exit: number) => ({
+  calls: [{ name: 'bash', args: { description: 'run the tests', command: `npm test; exit ${exit}` } }],
+})
+
+describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
+  let prepared: PreparedHome
+  let work: string
+  let home: string
+  let web: Web | undefined
+
+  beforeAll(async () => {
+    prepared = await prepareHome('web')
+    work = temporaryFolder('e2e-browser-next')
+    home = prepared.copy()
+    const root = join(work, 'project')
+    mkdirSync(join(root, '.git'), { recursive: true })
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts: { test: 'echo "not ok 3 - parses dates"; exit 1' } }))
+    web = await openWeb({
+      home,
+      cwd: root,
+      env: { DSH_PERMISSION_MODE: 'danger-full-access' },
+      turns: [
+        check(1),
+        { text: 'The tests fail.' },
+        { text: 'Looked at it.\n\n## Next steps\n\n1. Write the importer\n2. Write the docs' },
+        { text: 'Thought about it.\n\n## Next steps\n\n1. Write the importer' },
+        { text: 'Thought again.\n\n## Next steps\n\n1. Write the importer' },
+        { text: 'And again.\n\n## Next steps\n\n1. Write the importer' },
+        { text: 'Hello.' },
+      ],
+    })
+  })
+  afterAll(async () => {
+    await web?.close()
+    prepared?.remove()
+    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
+  })
+
+  const opened = (): Web => {
+    if (web === undefined) throw new Error('the web part did not come up')
+    return web
+  }
+  const bar = (kind?: string) =>
+    opened().page.locator(kind === undefined ? '[data-outrigger-next]' : `[data-outrigger-next="${kind}"]`)
+  const press = (name: string) => bar().locator(`[data-outrigger-press="${name}"]`)
+  const composer = () => opened().page.locator('textarea:not([readonly])').first()
+  const picture = async (of: string): Promise<void> => {
+    const folder = process.env['OUTRIGGER_WEB_SHOTS']
+    if (folder === undefined) return
+    mkdirSync(folder, { recursive: true })
+    await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
+  }
+
+  it('offers the failing check by its name, as a bar and as faint words that Tab takes', async () => {
+    const { page } = opened()
+    expect(await bar().count()).toBe(0)
+    await say(page, 'Are the tests fine?')
+    await bar('offer').waitFor({ timeout: 30_000 })
+    expect(await bar().locator('p').textContent()).toMatch(/^Next: Fix the failing check "npm test; exit 1"/)
+    const ghost = page.locator('.outrigger-ghost')
+    await ghost.waitFor()
+    expect(await ghost.getAttribute('aria-hidden')).toBe('true')
+    await picture('1-offer')
+    await composer().focus()
+    await page.keyboard.press('Tab')
+    expect(await composer().inputValue()).toMatch(/^Fix the failing check/)
+    await ghost.waitFor({ state: 'detached' })
+    await picture('2-taken')
+    await composer().fill('')
+  })
+
+  it('is an ordinary Tab once something was typed', async () => {
+    const { page } = opened()
+    await page.locator('.outrigger-ghost').waitFor()
+    await composer().focus()
+    await page.keyboard.type('x')
+    await page.locator('.outrigger-ghost').waitFor({ state: 'detached' })
+    await page.keyboard.press('Tab')
+    expect(await composer().inputValue()).toBe('x')
+    await composer().fill('')
+  })
+
+  it('has no serious fault of accessibility in our parts', async () => {
+    const { page } = opened()
+    await page.evaluate(axe)
+    const found = await page.evaluate(async () => {
+      const engine = (
+        globalThis as unknown as {
+          axe: {
+            run(
+              context: object,
+              options: object,
+            ): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
+          }
+        }
+      ).axe
+      const { violations } = await engine.run({ include: [['[data-outrigger-next]']] }, { resultTypes: ['violations'] })
+      return violations.map(
+        ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
+      )
+    })
+    expect(found.filter(one => /^(?:serious|critical)/.test(one))).toEqual([])
+  })
+
+  it('runs the offer as the words of the person who pressed Run', async () => {
+    const { page, model } = opened()
+    await press('run').click()
+    await page.getByText('Looked at it.').waitFor()
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1))).toContain('Fix the failing check')
+    await bar('offer').waitFor()
+    expect(await bar().locator('p').textContent()).toBe('Next: Write the importer')
+    await picture('3-ran')
+  })
+
+  it('drives itself when armed, counts its budget, and says why it stopped', async () => {
+    const { page } = opened()
+    await press('autorun').click()
+    await bar()
+      .getByText(/Autorun \d\/8 — Stop/)
+      .waitFor()
+    await picture('4-armed')
+    await bar()
+      .getByText(/Autorun stopped after 2 of 8: the rounds made no progress/)
+      .waitFor({ timeout: 40_000 })
+    expect(await page.getByText('Autorun 1 of 8: Write the importer').count()).toBeGreaterThan(0)
+    await picture('5-stalled')
+  })
+
+  it('goes away when it is dismissed', async () => {
+    await press('dismiss').click()
+    await bar('offer').waitFor({ state: 'detached' })
+    await picture('6-dismissed')
+  })
+
+  it('has a card whose model is checked', async () => {
+    const { page } = opened()
+    await openPluginSettings(page)
+    const card = page.locator('[data-outrigger-card="next"]')
+    await card.getByRole('button', { name: /next/ }).click()
+    const model = card.getByLabel('Model that names the step')
+    await model.scrollIntoViewIfNeeded()
+    const save = card.getByRole('button', { name: 'Save' })
+    await model.fill('no model')
+    expect([await save.isDisabled(), await model.getAttribute('aria-invalid')]).toEqual([true, 'true'])
+    await model.fill('deepseek-official/deepseek-v4-flash')
+    await card.getByLabel('Rounds of an autorun').fill('3')
+    await picture('7-card')
+    await save.click()
+    await card.getByText('Unsaved').waitFor({ state: 'detached' })
+    expect(parse(readFileSync(join(home, 'settings.yaml'), 'utf8'))['outrigger-next']).toEqual({
+      model: 'deepseek-official/deepseek-v4-flash',
+      maxRounds: 3,
+    })
+    await page.keyboard.press('Escape')
+  })
+
+  it('left no error on the page and asked no other machine', () => {
+    const { errors, foreign } = opened()
+    expect(errors).toEqual([])
+    expect(foreign).toEqual([])
+  })
+})
