@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { buildClaudeCode } from './build-claude-code.mjs'
 import { buildWorker } from './build-worker.mjs'
 import { root } from './toolchain.mjs'
 
@@ -62,7 +63,9 @@ await build({
   logLevel: 'warning',
 })
 chmodSync(join(out, 'cli/main.js'), 0o755)
-const workerMetafiles = await buildWorker(join(out, 'repl'))
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const pluginMetafiles = await buildClaudeCode(join(out, 'claude-code'), { plugins: [lighterForms()], version })
+const workerMetafiles = [...(await buildWorker(join(out, 'repl'))), ...pluginMetafiles]
 writeLicences()
 
 const typescript = join(root, 'node_modules/typescript/bin/tsc')

@@ -25,7 +25,10 @@ export interface Parts {
   readonly version: string
   open(options: OpenOptions): Promise<Project>
   operations(project: Project): Promise<readonly AnyOperation[]>
-  mcp(io: Io, options: { readonly project?: string; readonly engines: readonly string[] }): Promise<number>
+  mcp(
+    io: Io,
+    options: { readonly project?: string; readonly engines: readonly string[]; readonly serve: boolean },
+  ): Promise<number>
   hook(io: Io, options: { readonly project?: string; readonly event: string }): Promise<number>
   serve(
     io: Io,
@@ -92,7 +95,7 @@ async function builtin(
   // A host goes on whatever we are given: nothing before this may throw.
   if (word.word === 'hook') return hook(args, io, parts, before)
   const { globals, words, options } = parseBuiltin(word.word, args, before, command => {
-    if (word.word === 'mcp') command.option('--engine <E...>')
+    if (word.word === 'mcp') command.option('--engine <E...>').option('--serve')
     if (word.word === 'serve') command.option('--detach').option('--stop')
     if (word.word === 'help') command.argument('[words...]')
     if (word.word === 'repl') {
@@ -119,7 +122,11 @@ async function builtin(
     case 'help':
       return help(words, io, parts, globals)
     case 'mcp':
-      return parts.mcp(io, { ...project, engines: (options['engine'] as string[] | undefined) ?? [] })
+      return parts.mcp(io, {
+        ...project,
+        engines: (options['engine'] as string[] | undefined) ?? [],
+        serve: options['serve'] === true,
+      })
     case 'serve':
       return parts.serve(io, {
         ...project,

@@ -77,8 +77,11 @@ export const words: readonly Word[] = [
     kind: 'builtin',
     word: 'mcp',
     summary: 'serve the tools to an MCP client over stdin and stdout',
-    usage: 'outrigger mcp [--engine E]… [options]',
-    options: [['--engine <E>', 'only the tools of this engine; may be given again']],
+    usage: 'outrigger mcp [--engine E]… [--serve] [options]',
+    options: [
+      ['--engine <E>', 'only the tools of this engine; may be given again'],
+      ['--serve', 'start the engine process of the project too, where none runs'],
+    ],
     examples: ['outrigger mcp', 'outrigger mcp --engine keel --project ../docs'],
     exits: [
       [0, 'the client closed stdin'],

@@ -3,7 +3,7 @@
  * absent, an event or a session that cannot be known is refused with `BAD_INPUT`.
  */
 import { OutriggerError } from '../errors.ts'
-import { uncounted } from '../runtime/outrigger.ts'
+import { uncounted } from '../runtime/turns.ts'
 import { completeTool } from '../session/calls.ts'
 import { capInput, capOutput, capText } from '../session/caps.ts'
 import type { SessionEvent, SessionStarted } from '../session/events.ts'

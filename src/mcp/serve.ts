@@ -18,7 +18,7 @@ const settleMs = 2_000
 /** @returns the exit code, when stdin closed or the process was told to end. Throws `CLI_USAGE` for an unknown engine. */
 export async function serveMcp(
   io: Io,
-  options: { readonly project?: string; readonly engines: readonly string[] },
+  options: { readonly project?: string; readonly engines: readonly string[]; readonly serve?: boolean },
   parts: Pick<Parts, 'version' | 'open' | 'operations'>,
   streams: Streams = { input: process.stdin, output: process.stdout },
 ): Promise<number> {
@@ -44,10 +44,29 @@ export async function serveMcp(
     mcp.server.onclose = end
   })
   await mcp.server.connect(new StdioServerTransport(streams.input, streams.output))
+  if (options.serve === true) startBeside(io, options, parts)
   await ended
   // A client that wrote its requests and closed the pipe still reads the answers.
   if (!io.signal.aborted) await mcp.settled(settleMs)
   await mcp.server.close()
   await mcp.close()
   return 0
+}
+
+/** In the background: a client waits two seconds for its tools, and they do not need it. */
+function startBeside(io: Io, options: { readonly project?: string }, parts: Pick<Parts, 'version' | 'open'>): void {
+  const start = async (): Promise<void> => {
+    const { startDetached } = await import('../serve/start.ts')
+    const project = await parts.open({ cwd: io.cwd, ...projectOf(options), env: io.env, door: 'mcp' })
+    try {
+      await startDetached(project, parts.version)
+    } finally {
+      await project.close()
+    }
+  }
+  start().catch((error: unknown) => io.stderr.write(`outrigger mcp: ${error instanceof Error ? error.message : String(error)}\n`))
+}
+
+function projectOf({ project }: { readonly project?: string }): { readonly project?: string } {
+  return project === undefined ? {} : { project }
 }

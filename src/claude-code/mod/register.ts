@@ -1,0 +1,607 @@
+/**
+ * The Claude Code door: translates the host's events, posts them to the engine process of the project, and
+ * carries out the actions in the answer. Decides nothing.
+ *
+ * Rules of the host for this file: `$` is only ever written as `$.noun.verb(…)` and passed to function
+ * declarations of this same file; event names are literals that the oldest supported program knows.
+ */
+import { eventsOf, type HostEvent as HookName } from '../../hook/translate.ts'
+import { plainScreen, screen } from '../../pack/screen.ts'
+import type { Action, ActionOf } from '../../session/actions.ts'
+import type { AgentRef, SessionEvent } from '../../session/events.ts'
+import type { Host, HostEvent, Next, On, Result } from './host.ts'
+import * as from from './translate.ts'
+
+/** Where the engine process listens; empty: not found yet, or gone. */
+let socket = ''
+/** Root of the project, as the engine process names it. */
+let project = ''
+let starting: Promise<void> | null = null
+let connection = ''
+let hasToldMissing = false
+/** Sequence of what was carried out of the process's own accord. */
+let taken = 0
+let isPolling = false
+const registered = new Set<string>()
+
+let hasSpoken = false
+let title = ''
+let ended = ''
+let isCleared = false
+let compactsAt: number | undefined
+let hasAskedCompaction = false
+const answers = new Map<string, string[]>()
+const stopReasons = new Map<string, string>()
+/** Our submissions that wait for their turn: text → offer. */
+const submissions = new Map<string, string>()
+const cancelled = new Set<string>()
+
+let offer: ActionOf<'show-offer'>['offer'] = null
+let review: ActionOf<'show-review'>['review'] = null
+const opened = new Set<string>()
+
+const install = 'npm install -g outrigger'
+const reviewPane = 'outrigger-review'
+
+// ---- the engine process -------------------------------------------------------------------
+
+async function program($: Host): Promise<readonly string[]> {
+  const stated = await $.env.get('OUTRIGGER_BIN')
+  if (stated !== undefined && stated !== '') return /\.[mc]?js$/.test(stated) ? ['node', stated] : [stated]
+  for (const place of ['/bin/outrigger.mjs', '/../cli/main.js']) {
+    const path = `${$.plugin.root}${place}`
+    if (await $.fs.exists(path)) return ['node', path]
+  }
+  return ['outrigger']
+}
+
+async function start($: Host): Promise<void> {
+  const argv = [...(await program($)), 'serve', '--detach']
+  const cwd = await $.session.root()
+  const ran = await $.process.run(argv, { cwd, timeoutMs: 8_000 })
+  if (ran.exitCode !== 0) throw new Error(ran.stderr.trim() || `it ended with ${ran.exitCode}`)
+  const running = JSON.parse(ran.stdout) as { readonly socket: string }
+  const health = await $.http.fetch('http://outrigger/health', {
+    method: 'GET',
+    headers: headersOf('0'),
+    socketPath: running.socket,
+  })
+  if (!health.ok) throw new Error(health.text.slice(0, 300))
+  project = (JSON.parse(health.text) as { readonly project: string }).project
+  socket = running.socket
+}
+
+/** One start at a time; whoever comes meanwhile waits for it. */
+async function connect($: Host): Promise<void> {
+  if (socket !== '') return
+  starting ??= start($).finally(() => {
+    starting = null
+  })
+  await starting
+}
+
+function headersOf(version: string): Record<string, string> {
+  if (connection === '') connection = crypto.randomUUID()
+  return {
+    'content-type': 'application/json',
+    'outrigger-protocol': '1',
+    'outrigger-door': `claude-code/${version} ${connection}`,
+  }
+}
+
+async function post($: Host, event: SessionEvent): Promise<readonly Action[]> {
+  const answer = await $.http.fetch('http://outrigger/event', {
+    method: 'POST',
+    headers: headersOf('2'),
+    body: JSON.stringify(event),
+    socketPath: socket,
+  })
+  if (!answer.ok) throw new Error(answer.text.slice(0, 300))
+  return (JSON.parse(answer.text) as { readonly actions: readonly Action[] }).actions
+}
+
+/** The actions that the engines ask for. A process that died is started again, once an event. Throws when there is none. */
+async function tell($: Host, make: (place: from.Place) => SessionEvent): Promise<readonly Action[]> {
+  await connect($)
+  const event = make({ session: await $.session.id(), project, at: await $.clock.now() })
+  try {
+    return await post($, event)
+  } catch (error) {
+    if (!/ENOENT|ECONNREFUSED|ECONNRESET|closed/i.test(String(error))) throw error
+    socket = ''
+    taken = 0
+    await connect($)
+    return post($, { ...event, project })
+  }
+}
+
+/** Tell and carry out what needs no moment of the host; the rest is in the answer. */
+async function say($: Host, make: (place: from.Place) => SessionEvent): Promise<readonly Action[]> {
+  const actions = await tell($, make)
+  for (const action of actions) await carry($, action)
+  return actions
+}
+
+/** Told once: the person reads what is missing and how to get it, the session goes on. */
+async function missing($: Host, error: unknown): Promise<void> {
+  if (hasToldMissing) return
+  hasToldMissing = true
+  await $.ui.status('no engine process')
+  await $.ui.toast(`outrigger: no engine process (${String(error).slice(0, 160)}). Install it with: ${install}`, {
+    timeoutMs: 12_000,
+  })
+  await $.ui.log(`no engine process: ${String(error)}`, { to: 'debug' })
+}
+
+// ---- actions ------------------------------------------------------------------------------
+
+async function carry($: Host, action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'notify':
+      await $.ui.toast(action.text, { timeoutMs: Math.min(Math.max(action.ms ?? 4_000, 1_000), 60_000) })
+      return
+    case 'status':
+      await $.ui.status(from.statusText(action.text))
+      return
+    case 'show-offer':
+      offer = action.offer
+      await $.ui.invalidate('ui.render')
+      return
+    case 'withdraw':
+      for (const [text, known] of submissions) if (known === action.offer) submissions.delete(text)
+      return
+    case 'show-review':
+      await showReview($, action.review)
+      return
+    case 'submit':
+      $.clock.after(50, () => submit($, action))
+      return
+    case 'start-fresh':
+      $.clock.after(50, () => startFresh($, action))
+      return
+    case 'ask-model':
+      $.clock.after(1, () => askModel($, action))
+      return
+    case 'cancel-model':
+      cancelled.add(action.ask)
+      return
+    default:
+      return
+  }
+}
+
+async function failed($: Host, action: string, error: unknown): Promise<void> {
+  const reason = `host:${String((error as Error | undefined)?.message ?? error).slice(0, 200)}`
+  await say($, place => ({ ...place, kind: 'action-failed', action, reason })).catch(() => [])
+}
+
+async function submit($: Host, action: ActionOf<'submit'>): Promise<void> {
+  const id = action.offer ?? action.id
+  submissions.set(action.text, id)
+  try {
+    const { drop } = await $.prompt.submit({ text: action.text, ...(action.as === 'person' && { asUser: true }) })
+    if (drop !== undefined) await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
+  } catch (error) {
+    await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: String(error).slice(0, 200) })).catch(() => [])
+  } finally {
+    submissions.delete(action.text)
+  }
+}
+
+async function startFresh($: Host, action: ActionOf<'start-fresh'>): Promise<void> {
+  try {
+    await $.command.run({ command: 'clear' })
+  } catch (error) {
+    await failed($, action.id, error)
+  }
+}
+
+async function askModel($: Host, action: ActionOf<'ask-model'>): Promise<void> {
+  const { id: ask, prompt, system, model, maxTokens, timeoutMs } = action
+  const answer = await (action.mode === 'session'
+    ? $.model.fork({ prompt: system === undefined ? prompt : `${system}\n\n${prompt}` })
+    : $.model.complete({
+        model: modelName(model),
+        prompt,
+        maxTokens,
+        timeoutMs,
+        ...(system !== undefined && { system }),
+      })
+  ).catch((error: unknown) => ({ isAnswered: false, reason: String(error).slice(0, 200) }) as const)
+  if (cancelled.delete(ask)) return
+  await say($, place =>
+    answer.isAnswered
+      ? { ...place, kind: 'model-answered', ask, text: answer.text }
+      : { ...place, kind: 'model-failed', ask, reason: answer.reason },
+  ).catch(() => [])
+}
+
+/** The host knows models by their own names; ours are `provider/model`. */
+function modelName(model: string | undefined): string {
+  if (model === undefined || model === '') return 'haiku'
+  const at = model.indexOf('/')
+  return at < 0 ? model : model.slice(at + 1)
+}
+
+async function showReview($: Host, next: ActionOf<'show-review'>['review']): Promise<void> {
+  const before = review
+  review = next
+  if (next === null) {
+    if (before !== null) await $.ui.close({ id: reviewPane })
+    return
+  }
+  await $.ui.open({ id: reviewPane, title: next.title, focus: true, closeOnEscape: true })
+  await $.ui.invalidate('ui.render')
+}
+
+// ---- what the process asks of its own accord ----------------------------------------------
+
+/** One long poll after another, in a timer's function: waiting costs nothing there. */
+async function poll($: Host): Promise<void> {
+  if (isPolling) return
+  isPolling = true
+  try {
+    for (;;) {
+      await connect($)
+      const session = await $.session.id()
+      const answer = await $.http.fetch(`http://outrigger/wait?session=${encodeURIComponent(session)}&after=${taken}`, {
+        method: 'GET',
+        headers: headersOf('2'),
+        socketPath: socket,
+      })
+      if (!answer.ok) throw new Error(answer.text.slice(0, 300))
+      const { actions } = JSON.parse(answer.text) as {
+        readonly actions: readonly { readonly seq: number; readonly action: Action }[]
+      }
+      for (const { seq, action } of actions) {
+        taken = seq
+        await carry($, action)
+        if (action.kind === 'status' && action.urgent === true) await lookAtDraft($)
+      }
+    }
+  } catch {
+    socket = ''
+    taken = 0
+    $.clock.after(2_000, () => poll($))
+  } finally {
+    isPolling = false
+  }
+}
+
+/** While something counts down, a person who types ends it. */
+async function lookAtDraft($: Host): Promise<void> {
+  const box = await $.prompt.read().catch(() => '')
+  const text = typeof box === 'string' ? box : from.textOf(box.text)
+  await say($, place => ({ ...place, kind: 'draft-changed', empty: text.trim() === '' }))
+}
+
+async function listAgents($: Host): Promise<void> {
+  const rows = await $.agent.list().catch(() => [])
+  const agents: readonly AgentRef[] = rows.map(({ id, type, status, name, description }) => ({
+    id,
+    type,
+    status,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+  }))
+  await say($, place => ({ ...place, kind: 'agents-listed', agents }))
+}
+
+// ---- moments of the host ------------------------------------------------------------------
+
+/** Events that command hooks hear in the same form. */
+function translated(name: HookName, e: HostEvent, place: from.Place): readonly SessionEvent[] {
+  return eventsOf(
+    name,
+    { ...e, session_id: place.session },
+    { project: place.project, at: place.at, newId: () => crypto.randomUUID() },
+  )
+}
+
+async function started($: Host, e: HostEvent): Promise<readonly Action[]> {
+  const previous = isCleared ? ended : ''
+  isCleared = false
+  title = from.textOf(e['session_title'])
+  hasAskedCompaction = false
+  answers.clear()
+  return say($, place => {
+    const [event] = translated('SessionStart', e, place)
+    return event?.kind === 'session-started'
+      ? { ...event, mounted: true, starter: true, root: place.project, ...(previous !== '' && { previous }) }
+      : event!
+  })
+}
+
+async function titled($: Host, e: HostEvent): Promise<void> {
+  const now = from.textOf(e['session_title'])
+  if (now === '' || now === title) return
+  title = now
+  await say($, place => ({ ...place, kind: 'title-changed', title: now }))
+}
+
+async function prompted($: Host, e: HostEvent, next: Next): Promise<Result> {
+  const offered = submissions.get(from.textOf(e['prompt']))
+  if (offered === undefined) {
+    await titled($, e)
+    return next(e)
+  }
+  const actions = await say($, place => ({ ...place, kind: 'turn-starting', offer: offered }))
+  const verdict = actions.find(action => action.kind === 'verdict')
+  if (verdict?.admit === false) return { block: verdict.why }
+  return from.withContext(await next(e), actions)
+}
+
+async function stopped($: Host, e: HostEvent, next: Next): Promise<Result> {
+  const result = await next(e)
+  const make = (place: from.Place): readonly SessionEvent[] => translated('Stop', e, place)
+  await say($, place => make(place)[0]!)
+  await listAgents($)
+  return from.withHold(result, await say($, place => make(place)[1]!))
+}
+
+async function completed($: Host, e: HostEvent): Promise<void> {
+  const turnId = from.textOf(e['turnId'])
+  const agent = from.textOf(e['agentId'])
+  const answer = from.textOf(e['answer'])
+  const earlier = (answers.get(turnId) ?? []).filter(text => text !== answer)
+  const reason = from.endOf(e, stopReasons.get(turnId) ?? '')
+  answers.delete(turnId)
+  stopReasons.delete(turnId)
+  await say($, place => ({
+    ...place,
+    kind: 'turn-ended',
+    turn: 0,
+    turnId,
+    reason,
+    answer,
+    ...(earlier.length > 0 && { earlier }),
+    ...(agent !== '' && { agent }),
+  }))
+}
+
+async function measured($: Host, e: HostEvent): Promise<void> {
+  const { tokens, window } = (e['context'] ?? {}) as { tokens?: number; window?: number }
+  if (!hasAskedCompaction && tokens !== undefined && window !== undefined && window > 0 && tokens / window >= 0.35) {
+    hasAskedCompaction = true
+    compactsAt = from.compactsAtOf(await $.session.usage({ breakdown: 'summary' }).catch(() => ({})))
+  }
+  await connect($)
+  const event = from.measured({ session: await $.session.id(), project, at: await $.clock.now() }, e, compactsAt)
+  if (event !== undefined) await say($, () => event)
+}
+
+async function command($: Host, e: HostEvent, next: Next): Promise<Result> {
+  const name = from.textOf(e['command']).replace(/^outrigger:/, '')
+  if (!registered.has(name)) return next(e)
+  const actions = await say($, place => ({ ...place, kind: 'command-run', name, args: from.textOf(e['args']), by: 'person' }))
+  const reply = actions.find((action): action is ActionOf<'reply'> => action.kind === 'reply')
+  return { text: reply?.text ?? 'no answer yet; see the status line', isTextDisplayOnly: true }
+}
+
+async function registerCommands($: Host): Promise<void> {
+  for (const [name, { description, argumentHint }] of Object.entries(from.commands)) {
+    try {
+      await $.command.register({ name, description, ...(argumentHint !== '' && { argumentHint }) })
+      registered.add(name)
+    } catch (error) {
+      // The person or the project has a command of that name: theirs stays.
+      await $.ui.log(`/${name} is taken: ${String(error)}`, { to: 'debug' })
+    }
+  }
+}
+
+/** Run or edit the offer, or end the loop, as if the person had typed it. */
+async function press($: Host, args: string): Promise<void> {
+  await say($, place => ({ ...place, kind: 'command-run', name: 'next', args, by: 'person' }))
+}
+
+async function choose($: Host, typed: string): Promise<void> {
+  const [, name = '', args = ''] = /^\/?(\S+)\s*(.*)$/s.exec(typed) ?? []
+  const actions = await say($, place => ({ ...place, kind: 'command-run', name, args, by: 'person' }))
+  const reply = actions.find((action): action is ActionOf<'reply'> => action.kind === 'reply')
+  if (reply !== undefined) await $.ui.toast(reply.text.slice(0, 300), { timeoutMs: 8_000 })
+}
+
+// ---- drawing ------------------------------------------------------------------------------
+
+function band($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
+  const text = from.textOf(offer?.['text'])
+  if (text === '') return next(e)
+  const { Box, Text, Button } = $.ui.resolve(e)
+  return h(
+    Box,
+    { flexDirection: 'row' },
+    h(Text, { dimColor: true }, 'next: '),
+    h(Text, null, text),
+    h(Text, null, '  '),
+    h(Button, { key: 'run', label: 'Run', onPress: () => press($, 'run') }),
+    h(Text, null, ' '),
+    h(Button, { key: 'edit', label: 'Edit', onPress: () => $.prompt.fill(text) }),
+    h(Text, null, ' '),
+    h(Button, { key: 'dismiss', label: 'Dismiss', onPress: () => press($, 'dismiss') }),
+  ) as Result
+}
+
+function pane($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
+  if (review === null) return next(e)
+  const { Box, Text, Button } = $.ui.resolve(e)
+  const { markdown, buttons } = review
+  return h(
+    Box,
+    { flexDirection: 'column' },
+    ...markdown.split('\n').map(line => h(Text, null, line === '' ? ' ' : line)),
+    h(
+      Box,
+      { flexDirection: 'row' },
+      ...buttons.map(({ label, key, command: typed }) =>
+        h(Button, { key, label: `${label} `, hotkey: key, onPress: () => choose($, typed) }),
+      ),
+    ),
+  ) as Result
+}
+
+/** Checkpoints are for the journal: on screen they are one pressable line. What is stored stays as it is. */
+function message($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
+  const props = (e['props'] ?? {}) as Readonly<Record<string, unknown>>
+  const text = from.textOf(props['text'])
+  if (!text.includes('<!-- ckpt')) return next(e)
+  const shown = screen(text, true)
+  if (shown.hidden === 0) return next(e)
+  if (text.length > 10_000) return next({ ...e, props: { ...props, text: plainScreen(text) } })
+  const id = from.textOf(e['requestId']) || text.slice(0, 200)
+  const isOpen = opened.has(id)
+  const line = `${isOpen ? '▾' : '▸'} ckpt: ${shown.kinds.join(', ')}`
+  const { Box, Text, Button } = $.ui.resolve(e)
+  const toggle = (): unknown => {
+    if (!opened.delete(id)) opened.add(id)
+    return $.ui.invalidate('ui.render')
+  }
+  return Promise.resolve(next({ ...e, props: { ...props, text: shown.text } })).then(
+    drawn =>
+      h(
+        Box,
+        { flexDirection: 'column' },
+        drawn,
+        h(Button, { key: `ckpt-${id.slice(0, 40)}`, label: line, plain: true, onPress: toggle }),
+        ...(isOpen ? [h(Text, { dimColor: true }, text)] : []),
+      ) as Result,
+  )
+}
+
+// ---- registration -------------------------------------------------------------------------
+
+export function register(on: On): void {
+  on('session.start', async ($, e, next) => {
+    await registerCommands($)
+    $.clock.after(100, () => poll($))
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('classic.SessionStart', async ($, e, next) => {
+    const actions = await started($, e)
+    // Our command hooks run inside `next` and leave at once when this is set: only when the process answered.
+    await $.env.set('OUTRIGGER_MOD', '1')
+    return from.withWatches(from.withContext(await next(e), actions), actions)
+  }).catch(async ($, e, next) => {
+    await missing($, next.error?.message ?? 'unknown')
+    return next(e)
+  })
+
+  on('classic.FileChanged', async ($, e, next) => {
+    await say($, place => translated('FileChanged', e, place)[0]!)
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('prompt.submit', async ($, e, next) => {
+    if (!from.isPerson(e)) return next(e)
+    hasSpoken = true
+    const text = from.textOf(e['text'])
+    const texts = from.contextsOf(await say($, place => ({ ...place, kind: 'person-spoke', text })))
+    if (texts.length === 0) return next(e)
+    return next({ ...e, context: [...((e['context'] as readonly unknown[] | undefined) ?? []), ...texts] })
+  }).catch(($, e, next) => next(e))
+
+  on('classic.UserPromptSubmit', prompted).catch(($, e, next) => next(e))
+
+  on('turn.start', async ($, e, next) => {
+    if (e['agentId'] === undefined) {
+      const by = from.starter(hasSpoken, submissions.size > 0)
+      const offered = hasSpoken ? undefined : [...submissions.values()][0]
+      hasSpoken = false
+      const turnId = from.textOf(e['turnId'])
+      await say($, place => ({
+        ...place,
+        kind: 'turn-started',
+        turn: 0,
+        turnId,
+        by,
+        ...(offered !== undefined && { offer: offered }),
+      }))
+    }
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('classic.PostToolUse', async ($, e, next) => {
+    const result = await next(e)
+    return from.withContext(result, await say($, place => translated('PostToolUse', e, place)[0]!))
+  }).catch(($, e, next) => next(e))
+
+  on('classic.PostToolUseFailure', async ($, e, next) => {
+    const result = await next(e)
+    return from.withContext(result, await say($, place => translated('PostToolUseFailure', e, place)[0]!))
+  }).catch(($, e, next) => next(e))
+
+  on('classic.Stop', stopped).catch(($, e, next) => next(e))
+
+  on('turn.step', async function* ($, e, next) {
+    const step = yield* next(e)
+    const turnId = from.textOf(e['turnId'])
+    const answer = from.textOf(step['answer'])
+    if (answer !== '') answers.set(turnId, [...(answers.get(turnId) ?? []), answer])
+    stopReasons.set(turnId, from.textOf(step['stopReason']))
+    return step
+  }).catch(async function* (_$, e, next) {
+    return yield* next(e)
+  })
+
+  on('turn.complete', async ($, e, next) => {
+    await completed($, e)
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('session.measure', async ($, e, next) => {
+    await measured($, e)
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  on('session.end', async ($, e, next) => {
+    const reason = from.textOf(e['reason'])
+    ended = from.textOf(e['sessionId'])
+    isCleared = reason === 'clear'
+    const session = ended === '' ? await $.session.id() : ended
+    await tell($, place => ({ ...place, session, kind: 'session-ended', reason }))
+    return next(e)
+  }).catch(($, e, next) => next(e))
+
+  // The server lives longer than a session: each call says whose it is.
+  on('tool.call', { tool: /^mcp__plugin_outrigger_outrigger__/ }, async ($, e, next) =>
+    next({ ...e, session: e['session'] ?? (await $.session.id()) }),
+  ).catch(($, e, next) => next(e))
+
+  on(
+    'command.run',
+    {
+      command: [
+        'keel',
+        'pack',
+        'unpack',
+        'next',
+        'outrigger',
+        'outrigger:keel',
+        'outrigger:pack',
+        'outrigger:unpack',
+        'outrigger:next',
+        'outrigger:outrigger',
+      ],
+    },
+    command,
+  ).catch(($, e, next) =>
+    next.called === true
+      ? next(e)
+      : { text: `no engine process: ${next.error?.message ?? 'unknown'}. Install it with: ${install}` },
+  )
+
+  on('ui.render', { component: 'AbovePrompt' }, band).catch(($, e, next) => next(e))
+  on('ui.render', { component: 'Pane', requestId: reviewPane }, pane).catch(($, e, next) => next(e))
+  on('ui.render', { component: 'AssistantMessage' }, message).catch(($, e, next) => next(e))
+
+  // Closing the review by hand is staying.
+  on('ui.close', { id: reviewPane }, async ($, e, next) => {
+    const by = (e['origin'] as { kind?: unknown } | undefined)?.kind
+    if (review !== null && by === 'person') {
+      review = null
+      await choose($, '/pack cancel')
+    }
+    return next(e)
+  }).catch(($, e, next) => next(e))
+}

@@ -1,0 +1,106 @@
+/** The host's events as ours, and what its results carry. Pure. */
+import type { Action, ActionOf } from '../../session/actions.ts'
+import type { By, SessionEvent, TurnEndReason } from '../../session/events.ts'
+import type { HostEvent, Result } from './host.ts'
+
+/** Names of the commands that a person types; the file of the same name answers where there is no module. */
+export const commands = {
+  keel: { description: 'Documents behind their sources', argumentHint: '[scan | why <file> | watch | off | on]' },
+  pack: {
+    description: 'Save the notes of this work and go on in a fresh session',
+    argumentHint: '[stream] [--review] | save | auto | status',
+  },
+  unpack: { description: 'Load saved notes into this session', argumentHint: '<stream> [--trust]' },
+  next: { description: 'One suggested next step, and the loop', argumentHint: '[run | arm | disarm | on | off]' },
+  outrigger: { description: 'Show whether Outrigger works here and what to do if not', argumentHint: '' },
+} as const
+
+/** Who of the host's prompts is a person. */
+const persons: readonly string[] = ['composer', 'bridge', 'sdk', 'slack-ping', 'unclassified']
+
+export function isPerson(e: HostEvent): boolean {
+  return persons.includes(String((e['origin'] as { kind?: unknown } | undefined)?.kind ?? 'unclassified'))
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+const reasons: Readonly<Record<string, TurnEndReason>> = {
+  answer: 'completed',
+  refusal: 'refused',
+  error: 'error',
+  aborted: 'aborted',
+  interrupted: 'interrupted',
+  'max-tokens': 'max-tokens',
+  blocked: 'blocked',
+}
+
+/** @param stopReason - of the turn's last step. */
+export function endOf(e: HostEvent, stopReason: string): TurnEndReason {
+  if (e['isAborted'] === true) return 'aborted'
+  const reason = reasons[textOf(e['reason'])] ?? 'completed'
+  return reason === 'completed' && stopReason === 'max_tokens' ? 'max-tokens' : reason
+}
+
+/** Who began a turn: a person spoke since the last one, or a submission of ours is on its way, or the host. */
+export function starter(spoke: boolean, ours: boolean): By {
+  return spoke ? 'person' : ours ? 'plugin' : 'host'
+}
+
+export type Place = Pick<SessionEvent, 'session' | 'project' | 'at'>
+
+export function measured(place: Place, e: HostEvent, compactsAt: number | undefined): SessionEvent | undefined {
+  const { tokens, window, percent } = (e['context'] ?? {}) as { tokens?: unknown; window?: unknown; percent?: unknown }
+  if (typeof tokens !== 'number' || typeof window !== 'number') return undefined
+  return {
+    ...place,
+    kind: 'context-measured',
+    tokens,
+    window,
+    ...(compactsAt !== undefined && { compactsAt }),
+    ...(typeof percent === 'number' && { percent }),
+  }
+}
+
+/** What the host compacts at: its own threshold, else what it can hold at all. */
+export function compactsAtOf(usage: Readonly<Record<string, unknown>>): number | undefined {
+  const all = { ...usage, ...((usage['breakdown'] ?? {}) as object), ...((usage['context'] ?? {}) as object) } as Record<
+    string,
+    unknown
+  >
+  const found = [all['autoCompactThreshold'], all['rawMaxTokens']].find(value => typeof value === 'number' && value > 0)
+  return found as number | undefined
+}
+
+export function contextsOf(actions: readonly Action[]): readonly string[] {
+  return actions.flatMap(action => (action.kind === 'add-context' ? [action.text] : []))
+}
+
+/** The strings of one event become one message, joined by a line's end: an empty line between ours is part of the text. */
+export function withContext(result: Result, actions: readonly Action[]): Result {
+  const texts = contextsOf(actions)
+  if (texts.length === 0) return result
+  const before = (result['additionalContext'] as readonly string[] | undefined) ?? []
+  return { ...result, additionalContext: [...before, texts.join('\n\n')] }
+}
+
+export function withWatches(result: Result, actions: readonly Action[]): Result {
+  const watch = actions.find((action): action is ActionOf<'watch'> => action.kind === 'watch')
+  if (watch === undefined) return result
+  const before = (result['watchPaths'] as readonly string[] | undefined) ?? []
+  return { ...result, watchPaths: [...new Set([...before, ...watch.paths])] }
+}
+
+/** Behind the block of another plugin. */
+export function withHold(result: Result, actions: readonly Action[]): Result {
+  const hold = actions.find((action): action is ActionOf<'hold-stop'> => action.kind === 'hold-stop')
+  if (hold === undefined) return result
+  const before = textOf(result['block'])
+  return { ...result, block: before === '' ? hold.text : `${before}\n\n${hold.text}` }
+}
+
+/** The host writes our name before a status line. */
+export function statusText(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text.replace(/^outrigger: /, '')
+}
