@@ -2,9 +2,13 @@
  * `npm run bench -- <name>…`: without a name, every bench that is quick. Each prints a table with medians; nothing here is a test.
  */
 const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
+  companion: () => import('./companion.ts'),
+  'companion-history': () => import('./companion-history.ts'),
   dsh: () => import('./dsh.ts'),
   keel: () => import('./keel.ts'),
   'keel-crash': () => import('./keel-crash.ts'),
+  pack: () => import('./pack.ts'),
+  'pack-crash': () => import('./pack-crash.ts'),
   repl: () => import('./repl.ts'),
 }
 
