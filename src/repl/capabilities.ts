@@ -15,7 +15,11 @@ const own: Namespaces = {
   ],
   code: [{ name: 'run', description: 'Run a program in a fresh worker with the same tools: { code, description? }.' }],
   repl: [
-    { name: 'state', description: 'Names of this session: { action: "list" }.' },
+    {
+      name: 'state',
+      description:
+        'States: { action: "list" | "save" | "restore" | "delete" | "reset", name?, cell? }; done when the cell has ended.',
+    },
     { name: 'history', description: 'Cells of this session: { limit? }.' },
     { name: 'page', description: 'A part of a long value: (handle, { path?, offset?, limit? }).' },
   ],

@@ -7,8 +7,8 @@ Values that are not JSON come back as readable text, long ones with a handle. Wh
 const edits = 'To change a cell you sent, call `edit_run_code` with the smallest edit; do not send the cell again.'
 
 const programs = `Call tools as \`await tools.name({…})\`. \`capabilities.tree()\`, \`.find("words")\` and \`.inspect({symbols: ["tools.name"]})\` show what there is.
-Names live as long as the process that runs the cells. When it had to be replaced, you are told once which names are gone; nothing is run twice.
-\`repl.state()\` lists names, \`repl.page("v7", {path, offset, limit})\` shows more of a long value.
+State survives restarts. Tool results, time and random numbers are replayed; files, network and commands are never done twice, their values come back from
+saved copies. You are told once which names could not be kept. \`repl.state({action: "save" | "restore" | "delete" | "list" | "reset", name})\` keeps states.
 Keep data in variables; return or print only what you need to read.`
 
 /** @param hasEdit - whether `edit_run_code` is offered. At most 2,000 characters. */
@@ -32,7 +32,7 @@ export const declarations = `declare const capabilities: {
 }
 
 declare const repl: {
-  state(): Promise<JsonValue>;
+  state(what?: { action: "list" | "save" | "restore" | "delete" | "reset"; name?: string; cell?: number }): Promise<JsonValue>;
   history(query?: { limit?: number }): Promise<JsonValue>;
   page(handle: string, query?: { path?: (string | number)[]; offset?: number; limit?: number }): Promise<JsonValue>;
 }

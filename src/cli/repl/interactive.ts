@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { errorDocument } from '../../errors.ts'
 import { resultText } from '../../repl/render.ts'
-import type { EditInput, ReplConfig, ReplSession, RunOptions } from '../../repl/types.ts'
+import type { EditInput, Recovery, ReplConfig, ReplSession, RunOptions } from '../../repl/types.ts'
 import type { Io } from '../io.ts'
 import { complete, type KnownName } from './complete.ts'
 import { type LineHistory, maxLines } from './line-history.ts'
@@ -15,10 +15,14 @@ const help = `A cell is TypeScript; an empty line ends a cell that looks unfinis
   .history [n]        the last cells
   .source <cell>      the text of a cell
   .edit <old> => <new>  change the newest cell and run it
-  .restart            a new worker; names are gone
+  .save <name>        name the state as it is now
+  .restore <name>     go back to it; a number goes back to that cell
+  .fork <cell> <dir>  a session of its own that begins there
+  .reset              an empty session; the cells stay in the history
+  .restart            a new worker; what can be had again comes back
   .help  .exit`
 
-const commands = ['.edit', '.exit', '.help', '.history', '.restart', '.source', '.state']
+const commands = ['.edit', '.exit', '.fork', '.help', '.history', '.reset', '.restart', '.restore', '.save', '.source', '.state']
 const prompt = '> '
 const more = '… '
 
@@ -86,7 +90,7 @@ export async function interactive(
   for await (const line of linesOf(readline)) {
     isLeaving = false
     if (lines.length === 0 && line.trim().startsWith('.') && /^\.[a-z]/.test(line.trim())) {
-      if ((await dot(line.trim())) === 'leave') break
+      if ((await command(line.trim())) === 'leave') break
     } else {
       const ended = lines.length > 0 && line.trim() === ''
       lines.push(line)
@@ -137,6 +141,22 @@ export async function interactive(
     }
   }
 
+  /** What is refused is said; the prompt goes on. */
+  async function command(line: string): Promise<'leave' | undefined> {
+    try {
+      return await dot(line)
+    } catch (error) {
+      const { error: fields } = errorDocument(error)
+      write(`${String(fields['code'])} ${String(fields['message'])}`)
+      return undefined
+    }
+  }
+
+  function back(recovery: Recovery): void {
+    void learn()
+    write(backText(recovery))
+  }
+
   async function dot(line: string): Promise<'leave' | undefined> {
     const [word = '', ...rest] = line.split(/\s+/)
     switch (word) {
@@ -155,12 +175,31 @@ export async function interactive(
         write((await session.source(Number(rest[0]) || session.latest())) ?? 'there is no such cell')
         return undefined
       case '.restart':
-      case '.reset': {
-        const { counts } = await session.restart()
-        void learn()
-        write(
-          `a new worker; ${counts.lost === 0 ? 'no names were lost' : `${counts.lost} name${counts.lost === 1 ? '' : 's'} gone`}`,
-        )
+        back(await session.restart())
+        return undefined
+      case '.reset':
+        back((await session.reset()).recovery)
+        return undefined
+      case '.save':
+        if (rest[0] === undefined) write('write: .save name')
+        else {
+          const { atRisk = [] } = await session.save(rest[0])
+          write(atRisk.length === 0 ? `saved as ${rest[0]}` : `saved as ${rest[0]}, without ${atRisk.join(', ')}`)
+        }
+        return undefined
+      case '.restore': {
+        const [to] = rest
+        if (to === undefined) write('write: .restore name, or the number of a cell')
+        else back((await session.restore(/^\d+$/.test(to) ? { cell: Number(to) } : { name: to })).recovery)
+        return undefined
+      }
+      case '.fork': {
+        const [cell, to] = rest
+        if (to === undefined || !/^\d+$/.test(cell ?? '')) write('write: .fork cell folder')
+        else {
+          await session.fork(Number(cell), to)
+          write(`${to} begins at cell ${cell}`)
+        }
         return undefined
       }
       case '.edit': {
@@ -169,16 +208,21 @@ export async function interactive(
         else await report(signal => session.edit(edit, { ...options, signal }))
         return undefined
       }
-      case '.save':
-      case '.restore':
-      case '.fork':
-        write(`${word} is not in this version`)
-        return undefined
       default:
         write(`no command ${word}; .help shows them`)
         return undefined
     }
   }
+}
+
+/** What a new worker has of the names. */
+function backText({ counts, bindings }: Recovery): string {
+  const { exact, replayed, snapshot, lost } = counts
+  const kept = exact + replayed + snapshot
+  const gone = bindings.filter(({ status }) => status === 'lost').map(({ name }) => name)
+  const not =
+    lost === 0 ? '' : `; not back: ${gone.slice(0, 10).join(', ')}${gone.length > 10 ? ` and ${gone.length - 10} more` : ''}`
+  return `a new worker; ${kept} name${kept === 1 ? ' is' : 's are'} back${not}`
 }
 
 function editOf(text: string): EditInput | undefined {

@@ -78,6 +78,28 @@ describe.skipIf(noTerminal !== undefined)('the prompt', () => {
     expect(await exit).toBe(0)
   })
 
+  it('saves states, goes back to them, and says what is refused', async () => {
+    const { type, see, exit } = await open(program.folder())
+    type('let n = 1\r')
+    await see('> ')
+    type('.save base\r')
+    await see('saved as base')
+    type('n = 2\r')
+    await see(/\n2\n/)
+    type('.restore nothing\r')
+    await see('REPL_UNKNOWN_STATE')
+    type('.restore base\r')
+    await see('1 name is back')
+    type('n\r')
+    await see(/\n1\n/)
+    type('.fork 1 ./copy\r')
+    await see('./copy begins at cell 1')
+    type('.reset\r')
+    await see('0 names are back')
+    type('.exit\r')
+    expect(await exit).toBe(0)
+  })
+
   it('keeps what was typed for the next time, masked and for the user only', async () => {
     const cwd = program.folder()
     const secret = 'hunter2-hunter2-hunter2'
