@@ -18,7 +18,7 @@ const always = [
 ] as const
 
 const inHeadless: Door['carries'] = new Set(always)
-const inWeb: Door['carries'] = new Set([...always, 'status', 'notify', 'show-offer'])
+const inWeb: Door['carries'] = new Set([...always, 'status', 'notify', 'show-offer', 'show-review'])
 
 export interface Doors {
   readonly outer: Door

@@ -22,6 +22,7 @@ import { type Origin, startSource } from './translate.ts'
 import { createWatches } from './watches.ts'
 import type { Display } from './web/display.ts'
 import { nextPart } from './web/next-shown.ts'
+import { reviewPart } from './web/pack-shown.ts'
 
 export type Told = Exclude<SessionEvent, EventOf<'turn-ending'>>
 
@@ -185,6 +186,7 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       if (action.kind === 'submit') submit(live, session, action)
       if (action.kind === 'withdraw') withdraw(session, action.offer)
       if (action.kind === 'show-offer') display.part(session, nextPart, (action.view ?? null) as Json | null)
+      if (action.kind === 'show-review') display.part(session, reviewPart, action.review as unknown as Json | null)
       if (action.kind === 'run-check') runCheck(live, session, action)
       if (action.kind === 'cancel-check') checks.cancel(action.check)
     }

@@ -3,6 +3,7 @@
  * (`prompt.ts`). Texts are pinned by tests.
  */
 import { cutEnd, oneLine } from '../text/data.ts'
+import { countdownMark } from './marks.ts'
 import type { Ignored, LoadDocument, SaveDocument, Seam } from './types.ts'
 
 /** How an agent is taught to leave checkpoints; for system prompts and starts of sessions. */
@@ -63,7 +64,7 @@ export const elsewhereText = (stream: string): string =>
   `Your turn: /unpack ${stream} in a new session starts fresh, /pack cancel stays`
 
 export const countdownText = (stream: string, seconds: number, percent: number): string =>
-  `"${stream}" goes to a fresh session in ${seconds} s (context ${percent}%). Typing or /pack cancel stops it`
+  `"${stream}"${countdownMark}${seconds} s (context ${percent}%). Typing or /pack cancel stops it`
 
 export const ignoredText = ({ line, reason }: Ignored): string =>
   `a checkpoint was not taken (line ${line}: ${reason}); it must start its own line outside code, quotes and lists, and end with -->`

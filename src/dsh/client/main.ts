@@ -11,6 +11,7 @@ import type { Surroundings } from './follow.ts'
 import { createLine } from './line.ts'
 import { createBar } from './next/bar.ts'
 import { nextFields } from './next/fields.ts'
+import { createReview } from './pack-review.ts'
 import type { PageContext, PageDocument, PageWindow, React } from './page.ts'
 import { createReplChip } from './repl-chip.ts'
 import { replFields } from './repl-fields.ts'
@@ -77,6 +78,11 @@ function apply(ctx: PageContext, react: React): void {
   ctx.slots.inject('conversation.input.dock', () =>
     // Behind the host's own strips, next to the composer.
     ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger-next', order: 30, inject: () => ({}) }, bar),
+  )
+
+  const review = createReview(react, around, follow)
+  ctx.slots.inject('conversation.input.dock', () =>
+    ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger-pack', order: 25, inject: () => ({}) }, review),
   )
 
   ctx.inject(['settingsScope'], scope => {

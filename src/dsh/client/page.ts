@@ -67,7 +67,7 @@ export interface PageKey {
 export interface PageField {
   readonly value: string
   readonly selectionStart: number
-  readonly classList: { add(name: string): void; remove(name: string): void }
+  readonly parentElement: PageField | null
   focus(): void
   getBoundingClientRect(): { readonly left: number; readonly top: number; readonly width: number; readonly height: number }
 }
@@ -75,7 +75,12 @@ export interface PageField {
 export interface PageDocument {
   readonly activeElement: unknown
   readonly defaultView: {
-    getComputedStyle(field: PageField): { readonly font: string; readonly padding: string; readonly lineHeight: string }
+    getComputedStyle(field: PageField): {
+      readonly font: string
+      readonly padding: string
+      readonly lineHeight: string
+      readonly backgroundColor: string
+    }
   }
   querySelector(selector: string): PageField | null
   readonly visibilityState: 'visible' | 'hidden'

@@ -31,12 +31,12 @@ export const styles = `
 .outrigger-repl-preview { font-family: var(--dsw-font-mono, ui-monospace, monospace); color: var(--dsw-alias-label-secondary, inherit); }
 .outrigger-repl-names td.outrigger-repl-lost { color: var(--dsw-alias-state-warn-label, inherit); }
 
-.outrigger-next { box-sizing: border-box; display: flex; align-items: center; flex-wrap: wrap; gap: 4px 12px; min-height: 36px; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px));
+.outrigger-next { box-sizing: border-box; display: flex; align-items: center; gap: 12px; height: 36px; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px));
   max-width: var(--dsh-composer-card-max-width, none); margin: 0 auto; padding: 4px 6px 4px 14px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px;
   font-size: 13px; line-height: 20px; color: var(--dsw-alias-label-primary, inherit); background: var(--dsw-alias-bg-layer-3, Canvas); }
-.outrigger-next-text { flex: 1 1 240px; min-width: 0; margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.outrigger-next-text { flex: 1 2 auto; min-width: 0; margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .outrigger-next-loop { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-label-secondary, inherit); }
-.outrigger-next-refused { flex: 1 0 100%; order: 9; font-size: 12px; color: var(--dsw-alias-state-error-primary, inherit); }
+.outrigger-next-refused { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-state-error-primary, inherit); }
 .outrigger-next-buttons { flex: none; display: flex; gap: 6px; margin-left: auto; }
 .outrigger-next-button { appearance: none; padding: 2px 10px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 8px; font: inherit; font-size: 12px; line-height: 20px;
   color: var(--dsw-alias-label-secondary, inherit); background: none; cursor: pointer; }
@@ -47,7 +47,6 @@ export const styles = `
 .outrigger-next-autorun[aria-pressed="true"] { color: var(--dsw-alias-label-primary, inherit); border-color: currentColor; font-weight: 500; }
 .outrigger-ghost { position: fixed; box-sizing: border-box; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; pointer-events: none; color: var(--dsw-alias-label-tertiary, GrayText);
   z-index: 5; }
-.outrigger-ghosted::placeholder { color: transparent !important; }
 
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }
@@ -82,4 +81,10 @@ input.outrigger-select { box-sizing: border-box; }
 .outrigger-save { color: var(--dsw-alias-bg-layer-3, Canvas); background: var(--dsw-alias-label-primary, CanvasText); }
 .outrigger-discard:disabled, .outrigger-save:disabled { opacity: .4; cursor: default; }
 .outrigger-card :focus-visible { outline: 2px solid var(--dsw-alias-brand-primary, Highlight); outline-offset: 1px; }
+.outrigger-review { box-sizing: border-box; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px)); max-width: var(--dsh-composer-card-max-width, none); margin: 0 auto 8px; padding: 10px 12px;
+  border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); color: var(--dsw-alias-label-primary, inherit); }
+.outrigger-review-title { margin: 0 0 6px; font-size: 13px; font-weight: 600; }
+.outrigger-review-text { margin: 0; max-height: 40vh; overflow: auto; font-size: 12px; line-height: 1.5; white-space: pre-wrap; color: var(--dsw-alias-label-secondary, inherit); }
+.outrigger-review-buttons { display: flex; align-items: center; justify-content: flex-end; gap: 6px; padding-top: 8px; }
+.outrigger-review:focus-visible { outline: 2px solid var(--dsw-alias-brand-primary, Highlight); outline-offset: 1px; }
 `

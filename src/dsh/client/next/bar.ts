@@ -5,8 +5,9 @@
 import type { NextView } from '../../../next-step/view.ts'
 import { draftRoutePath, nextPart } from '../../web/next-shown.ts'
 import { pageHeader, type Shown } from '../../web/shown.ts'
+import { execute } from '../execute.ts'
 import type { Follow, Surroundings } from '../follow.ts'
-import type { Component, PageDocument, PageKey, React } from '../page.ts'
+import type { Component, PageDocument, PageField, PageKey, React } from '../page.ts'
 import { ghostDelayMs, ghostKey } from './ghost.ts'
 import { type BarWords, barWords, isShown } from './words.ts'
 
@@ -71,8 +72,6 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
 
     useEffect(() => {
       if (ghost === null || ghost !== gen) return undefined
-      const composer = page.querySelector(composerSelector)
-      composer?.classList.add('outrigger-ghosted')
       const onKey = (event: PageKey): void => {
         const field = page.querySelector(composerSelector)
         if (field === null || page.activeElement !== field) return
@@ -92,10 +91,7 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
         else void type('dismiss')
       }
       page.addEventListener('keydown', onKey, true)
-      return () => {
-        composer?.classList.remove('outrigger-ghosted')
-        page.removeEventListener('keydown', onKey, true)
-      }
+      return () => page.removeEventListener('keydown', onKey, true)
     }, [ghost, gen])
 
     if (view === undefined) return null
@@ -110,7 +106,7 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
         { className: 'outrigger-next-text', role: 'status', 'aria-live': 'polite', title: words.text, key: 'text' },
         words.text === '' ? words.loop : words.text,
       ),
-      words.text === '' || words.loop === ''
+      words.text === '' || words.loop === '' || refused !== ''
         ? null
         : createElement('span', { className: 'outrigger-next-loop', title: words.loop, key: 'loop' }, words.loop),
       refused === ''
@@ -161,35 +157,6 @@ function ghostOf(text: string, page: PageDocument, createElement: React['createE
   if (field === null) return null
   const { left, top, width, height } = field.getBoundingClientRect()
   const { font, padding, lineHeight } = page.defaultView.getComputedStyle(field)
-  const style = { left, top, width, height, font, padding, lineHeight }
+  const style = { left, top, width, height, font, padding, lineHeight, background: backgroundOf(field, page) }
   return createElement('span', { className: 'outrigger-ghost', 'aria-hidden': true, style, key: 'ghost' }, text)
-}
-
-/** Type a command as the person. @returns why it was refused. */
-async function execute(around: Surroundings, agentId: string, line: string): Promise<string | undefined> {
-  const request = {
-    type: 'client-request',
-    rpcId: `outrigger-${Date.now()}`,
-    method: 'commands/execute',
-    payload: { args: { agentId, line, images: [] } },
-  }
-  try {
-    const answer = await around.fetch('/api/commands/execute', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-      signal: new AbortController().signal,
-    })
-    const { result } = (await answer.json()) as {
-      readonly result?: {
-        readonly ok: boolean
-        readonly value?: { readonly result?: { readonly kind: string; readonly text?: string } }
-      }
-    }
-    if (result?.ok !== true) return 'the host did not take it'
-    return result.value?.result?.kind === 'error' ? result.value.result.text : undefined
-  } catch {
-    // The host restarts or is gone; the bar goes with its view.
-    return 'the host does not answer'
-  }
 }
