@@ -26,12 +26,12 @@ export interface ServeOptions {
   readonly session?: string
   readonly env?: Readonly<Record<string, string>>
   readonly arguments?: readonly string[]
-  /** Default: the node that runs the tests. */
+  /** Default: the one that OUTRIGGER_TEST_NODE names, else the node that runs the tests. */
   readonly node?: string
 }
 
 export function serveSession(program: Program, cwd: string, options: ServeOptions = {}): Served {
-  const { session = './s', env = {}, arguments: more = [], node = process.execPath } = options
+  const { session = './s', env = {}, arguments: more = [], node = process.env['OUTRIGGER_TEST_NODE'] ?? process.execPath } = options
   const child = spawn(node, [program.main, 'repl', 'serve', '--session', session, '--json-lines', ...more], {
     cwd,
     env: { ...program.env, ...env },
