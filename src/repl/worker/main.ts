@@ -256,7 +256,7 @@ const captured: Captured = {
   isBuiltin: specifier => isBuiltin(specifier),
   builtin: name => {
     // Its functions are taken before they are replaced.
-    if (name === 'crypto') crypto()
+    if (name === 'node:crypto') crypto()
     return apply(getBuiltinModule, own, [name])
   },
   syncBuiltinExports: () => syncExports(),

@@ -48,7 +48,7 @@ export function createPlatform(more: readonly (readonly [value: object, path: re
       const name = specifier.startsWith('node:') ? specifier : `node:${specifier}`
       if (walked.has(name)) continue
       walked.add(name)
-      note(captured.builtin(specifier), [name], 2)
+      note(captured.builtin(name), [name], 2)
     }
     waiting.clear()
   }
@@ -66,7 +66,7 @@ export function createPlatform(more: readonly (readonly [value: object, path: re
       const [first] = path
       if (first?.startsWith('node:')) {
         if (!captured.isBuiltin(first)) return undefined
-        at = captured.builtin(first.slice(5))
+        at = captured.builtin(first)
         rest = path.slice(1)
       }
       for (const name of rest) {

@@ -41,7 +41,10 @@ export class Ambient {
   replacementOf(original: Callable, handle: Handle, opaque = true): Callable {
     const known = this.#replacements.get(original)
     if (known !== undefined) return known
-    const made = captured.wrapFunction(original, (given, receiver, target) => {
+    const made = captured.wrapFunction(original, (foreign, receiver, target) => {
+      // Methods of the cells' arrays are the cells'.
+      const given: unknown[] = []
+      for (let i = 0; i < foreign.length; i++) given[i] = foreign[i]
       const recording = this.#depth > 0 ? undefined : this.#current()
       const proceed = (changed: readonly unknown[] = given): unknown => {
         if (!opaque)
@@ -114,5 +117,8 @@ function callers(count: number): readonly string[] {
 
 /** The platform uses its own functions: loading a module reads a file. */
 export const isCalledByPlatform = (): boolean => /\(?node:/.test(callers(10)[0] ?? '')
+
+/** Functions of `fs` are made of others; what a stream writes is no such part. */
+export const isPartOfFiles = (): boolean => /\(?node:(?:fs:|internal\/fs\/(?!streams))/.test(callers(10)[0] ?? '')
 
 export const isCalledByFetch = (): boolean => callers(16).some(frame => frame.includes('node:internal/deps/undici'))

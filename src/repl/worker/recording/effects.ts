@@ -1,6 +1,6 @@
 /** What touches the outside besides files: processes, sockets, names, workers, native code. One row a function. */
 import type { Captured } from '../captured.ts'
-import { type Ambient, type Call, isCalledByFetch } from './ambient.ts'
+import { type Ambient, type Call, isCalledByFetch, isCalledByPlatform } from './ambient.ts'
 
 declare const captured: Captured
 
@@ -124,7 +124,12 @@ export function installEffects(ambient: Ambient): void {
     call.recording.effect('worker', text(call.given[0]))
     return call.proceed()
   })
-  each(ambient, (global['WeakRef'] as { prototype: object }).prototype, 'gc', 'deref', () => 'WeakRef')
+  ambient.replace((global['WeakRef'] as { prototype: object }).prototype, 'deref', call => {
+    const { recording } = call
+    // The platform uses them inside of what has been told.
+    if (recording.hasEffect('gc') || !isCalledByPlatform()) recording.effect('gc', 'WeakRef')
+    return call.proceed()
+  })
   ambient.replaceClass(global, 'FinalizationRegistry', call => {
     const [callback] = call.given
     if (typeof callback !== 'function') return call.proceed()

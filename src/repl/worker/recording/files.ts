@@ -1,7 +1,7 @@
 /** Files: what is read leaves a stamp, what is written is an effect. Descriptors remember their paths. */
 import type { Captured } from '../captured.ts'
 import type { Stamp } from '../tape.ts'
-import { type Ambient, type Call, type Callable, isCalledByPlatform } from './ambient.ts'
+import { type Ambient, type Call, type Callable, isCalledByPlatform, isPartOfFiles } from './ambient.ts'
 import type { Recording } from './recording.ts'
 import { takeStamp } from './stamps.ts'
 
@@ -97,7 +97,8 @@ export function installFiles(ambient: Ambient, fs: Properties): void {
   }
   /** Packages are loaded by the platform; what they are made of does not change under a session. */
   const isOfLoader = (name: string, path: string): boolean =>
-    (name === 'readFile' || name === 'open') && /[\\/]node_modules[\\/]/.test(path) && isCalledByPlatform()
+    (name === 'realpath' || ((name === 'readFile' || name === 'open') && /[\\/]node_modules[\\/]/.test(path))) &&
+    isCalledByPlatform()
 
   const noteWrite = (name: string, call: Call): void => {
     const [first, second] = call.given
@@ -135,7 +136,9 @@ export function installFiles(ambient: Ambient, fs: Properties): void {
     for (const name of writes)
       for (const each of [name, `${name}Sync`])
         ambient.replace(owner, each, call => {
-          noteWrite(name, call)
+          // What is called later by another one of them is not covered by the one being seen.
+          const isPart = owner === fs && each === name && isPartOfFiles()
+          if (!isPart) noteWrite(name, call)
           return call.proceed()
         })
   }
@@ -180,7 +183,10 @@ export function installFiles(ambient: Ambient, fs: Properties): void {
     const result = writesIt ? call.proceed() : inTurn(call)
     observe(
       result,
-      handle => installHandle(handle as object),
+      handle => {
+        remember((handle as Properties)['fd'], call.given[0])
+        installHandle(handle as object)
+      },
       () => {},
     )
     return result

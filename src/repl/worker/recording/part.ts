@@ -107,8 +107,9 @@ export class Part {
     return isFirst
   }
 
-  get hasEffects(): boolean {
-    return this.#effects.size > 0
+  hasEffect(kind: string): boolean {
+    for (const each of this.#effects.values()) if (each.kind === kind) return true
+    return false
   }
 
   effects(): readonly Effect[] {

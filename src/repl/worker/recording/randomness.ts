@@ -53,9 +53,7 @@ export function installCrypto(ambient: Ambient, crypto: Properties, draw: (count
     const value = bytes(recording, count)
     return typeof callback === 'function' ? answer(recording, callback as Callable, value) : value
   })
-  crypto['pseudoRandomBytes'] &&= crypto['randomBytes']
-  crypto['prng'] &&= crypto['randomBytes']
-  crypto['rng'] &&= crypto['randomBytes']
+  for (const name of ['pseudoRandomBytes', 'prng', 'rng']) ambient.replaceGetter(crypto, name, () => crypto['randomBytes'])
   ambient.replace(crypto, 'randomInt', ({ given, recording, proceed }) => {
     const [first, second, third] = given
     const [low, high, callback] = typeof second === 'number' ? [first, second, third] : [0, first, second]

@@ -114,7 +114,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const isKnown = Object.hasOwn(install, name) || Object.hasOwn(effectModules, name) || Object.hasOwn(facts, name)
     if (!isKnown || !captured.isBuiltin(specifier)) return
     prepared.add(name)
-    const module = captured.builtin(name) as Properties
+    const module = captured.builtin(`node:${name}`) as Properties
     install[name]?.(module)
     effectModules[name]?.(ambient, module)
     if (Object.hasOwn(facts, name)) installFacts(ambient, module, name, facts[name]!.split(' '))

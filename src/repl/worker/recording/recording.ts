@@ -220,6 +220,10 @@ export class Recording {
     if (this.#mode === 'record' && !this.#open.stamp(stamp, hashed)) this.#overflow(stamp.of === 'env' ? 'environment' : 'files')
   }
 
+  hasEffect(kind: string): boolean {
+    return this.#part.hasEffect(kind)
+  }
+
   /** Touches the outside, or gives what cannot be repeated. Throws in a replay. */
   effect(kind: string, subject?: string): void {
     if (this.#mode !== 'record') {
