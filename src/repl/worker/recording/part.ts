@@ -3,7 +3,21 @@ import type { Json } from '../../../ports/json.ts'
 import type { Effect } from '../../types.ts'
 import type { LateTape, Stamp, Tape } from '../tape.ts'
 
-export const limits = {
+export const limits: Readonly<
+  Record<
+    | 'clockReads'
+    | 'clockUnits'
+    | 'bytes'
+    | 'deliveries'
+    | 'facts'
+    | 'factUnits'
+    | 'variables'
+    | 'stamps'
+    | 'hashedBytes'
+    | 'effects',
+    number
+  >
+> = {
   clockReads: 20_000,
   clockUnits: 128 * 1024,
   bytes: 64 * 1024,
@@ -14,7 +28,7 @@ export const limits = {
   stamps: 256,
   hashedBytes: 16 * 1024 * 1024,
   effects: 20,
-} as const
+}
 
 export type DeliveryKind = 't' | 'c' | 'f'
 
