@@ -20,6 +20,9 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
   cpSync(join(root, 'LICENSE'), join(out, 'LICENSE'))
   const manifest = join(out, '.claude-plugin/plugin.json')
   writeFileSync(manifest, `${JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version }, null, 2)}\n`)
+  // The program looks for the package around it.
+  const { name, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify({ name, version, license, private: true, type: 'module' }, null, 2)}\n`)
   const program = await build({
     absWorkingDir: root,
     entryPoints: ['src/cli/main.ts'],

@@ -473,9 +473,10 @@ function message($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
 export function register(on: On): void {
   on('session.start', async ($, e, next) => {
     await registerCommands($)
-    $.clock.after(100, () => poll($))
+    // A timer that waits would keep a program alive that only prints one answer.
+    if (e['isInteractive'] === true) $.clock.after(100, () => poll($))
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('classic.SessionStart', async ($, e, next) => {
     const actions = await started($, e)
@@ -490,7 +491,7 @@ export function register(on: On): void {
   on('classic.FileChanged', async ($, e, next) => {
     await say($, place => translated('FileChanged', e, place)[0]!)
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('prompt.submit', async ($, e, next) => {
     if (!from.isPerson(e)) return next(e)
@@ -499,9 +500,9 @@ export function register(on: On): void {
     const texts = from.contextsOf(await say($, place => ({ ...place, kind: 'person-spoke', text })))
     if (texts.length === 0) return next(e)
     return next({ ...e, context: [...((e['context'] as readonly unknown[] | undefined) ?? []), ...texts] })
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
-  on('classic.UserPromptSubmit', prompted).catch(($, e, next) => next(e))
+  on('classic.UserPromptSubmit', prompted).catch((_$, e, next) => next(e))
 
   on('turn.start', async ($, e, next) => {
     if (e['agentId'] === undefined) {
@@ -519,19 +520,19 @@ export function register(on: On): void {
       }))
     }
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('classic.PostToolUse', async ($, e, next) => {
     const result = await next(e)
     return from.withContext(result, await say($, place => translated('PostToolUse', e, place)[0]!))
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('classic.PostToolUseFailure', async ($, e, next) => {
     const result = await next(e)
     return from.withContext(result, await say($, place => translated('PostToolUseFailure', e, place)[0]!))
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
-  on('classic.Stop', stopped).catch(($, e, next) => next(e))
+  on('classic.Stop', stopped).catch((_$, e, next) => next(e))
 
   on('turn.step', async function* ($, e, next) {
     const step = yield* next(e)
@@ -547,12 +548,12 @@ export function register(on: On): void {
   on('turn.complete', async ($, e, next) => {
     await completed($, e)
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('session.measure', async ($, e, next) => {
     await measured($, e)
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   on('session.end', async ($, e, next) => {
     const reason = from.textOf(e['reason'])
@@ -561,12 +562,12 @@ export function register(on: On): void {
     const session = ended === '' ? await $.session.id() : ended
     await tell($, place => ({ ...place, session, kind: 'session-ended', reason }))
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 
   // The server lives longer than a session: each call says whose it is.
   on('tool.call', { tool: /^mcp__plugin_outrigger_outrigger__/ }, async ($, e, next) =>
     next({ ...e, session: e['session'] ?? (await $.session.id()) }),
-  ).catch(($, e, next) => next(e))
+  ).catch((_$, e, next) => next(e))
 
   on(
     'command.run',
@@ -585,15 +586,15 @@ export function register(on: On): void {
       ],
     },
     command,
-  ).catch(($, e, next) =>
+  ).catch((_$, e, next) =>
     next.called === true
       ? next(e)
       : { text: `no engine process: ${next.error?.message ?? 'unknown'}. Install it with: ${install}` },
   )
 
-  on('ui.render', { component: 'AbovePrompt' }, band).catch(($, e, next) => next(e))
-  on('ui.render', { component: 'Pane', requestId: reviewPane }, pane).catch(($, e, next) => next(e))
-  on('ui.render', { component: 'AssistantMessage' }, message).catch(($, e, next) => next(e))
+  on('ui.render', { component: 'AbovePrompt' }, band).catch((_$, e, next) => next(e))
+  on('ui.render', { component: 'Pane', requestId: reviewPane }, pane).catch((_$, e, next) => next(e))
+  on('ui.render', { component: 'AssistantMessage' }, message).catch((_$, e, next) => next(e))
 
   // Closing the review by hand is staying.
   on('ui.close', { id: reviewPane }, async ($, e, next) => {
@@ -603,5 +604,5 @@ export function register(on: On): void {
       await choose($, '/pack cancel')
     }
     return next(e)
-  }).catch(($, e, next) => next(e))
+  }).catch((_$, e, next) => next(e))
 }
