@@ -6,9 +6,9 @@ import { type Block, blocks } from '../text/markdown.ts'
 import type { Ignored, IgnoredReason } from './types.ts'
 
 /** Bytes of one trailer. */
-export const maxTrailerBytes = 16 * 1024
+const maxTrailerBytes: number = 16 * 1024
 /** Of one answer. */
-export const maxTrailers = 20
+const maxTrailers: number = 20
 
 const mark = '<!-- ckpt'
 const marks = /<!-- ckpt(?=\s|-->|$)/g
