@@ -53,6 +53,7 @@ export function start(context: object): void {
       platform.asked(specifier)
     },
     loaded: url => {
+      recorder.compiled(undefined)
       if (url.startsWith('file:')) moduleLoads(url)
       if (isOfProject(url)) recorder.loaded(captured.filePathOf(url))
     },

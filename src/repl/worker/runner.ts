@@ -133,6 +133,7 @@ export function createRunner(parts: RunnerParts): Runner {
       now.program = program
       keep(program)
       literals.learn(program)
+      recorder.compiled(program.dynamic ? undefined : program.occurrences)
       names.prepare(program)
       now.phase = 'link'
       if (program.imports.length > 0 && !(await link(program, now))) return

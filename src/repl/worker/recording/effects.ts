@@ -115,15 +115,6 @@ export function installEffects(ambient: Ambient): void {
     },
     false,
   )
-  for (const name of ['WebSocket', 'EventSource'])
-    ambient.replaceClass(global, name, call => {
-      call.recording.effect('socket', originOf(call))
-      return call.proceed()
-    })
-  ambient.replaceClass(global, 'BroadcastChannel', call => {
-    call.recording.effect('worker', text(call.given[0]))
-    return call.proceed()
-  })
   ambient.replace((global['WeakRef'] as { prototype: object }).prototype, 'deref', call => {
     const { recording } = call
     // The platform uses them inside of what has been told.
@@ -139,5 +130,21 @@ export function installEffects(ambient: Ambient): void {
         Reflect.apply(callback, undefined, [held])
       },
     ])
+  })
+}
+
+/** Made when they are first read, which takes long: replaced when code appears that may name them. */
+export const lateGlobals: ReadonlySet<string> = new Set(['WebSocket', 'EventSource', 'BroadcastChannel'])
+
+export function installLateGlobals(ambient: Ambient): void {
+  const global = captured.global as Properties
+  for (const name of ['WebSocket', 'EventSource'])
+    ambient.replaceClass(global, name, call => {
+      call.recording.effect('socket', originOf(call))
+      return call.proceed()
+    })
+  ambient.replaceClass(global, 'BroadcastChannel', call => {
+    call.recording.effect('worker', text(call.given[0]))
+    return call.proceed()
   })
 }

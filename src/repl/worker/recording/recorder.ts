@@ -5,7 +5,7 @@ import type { BootMessage } from '../protocol.ts'
 import type { LateTape, Stamp, Tape, TranscribedCall } from '../tape.ts'
 import { Ambient } from './ambient.ts'
 import { installClocks, installFacts, installProcessFacts, type StillClock } from './clocks.ts'
-import { effectModules, installEffects } from './effects.ts'
+import { effectModules, installEffects, installLateGlobals, lateGlobals } from './effects.ts'
 import { installFiles } from './files.ts'
 import { installCrypto, installRandomNumbers } from './randomness.ts'
 import { Recording, type RecordingHost } from './recording.ts'
@@ -26,6 +26,8 @@ export interface Recorder {
   recordingOf(cell: number): Recording | undefined
   /** A cell asks for a module of the platform. */
   prepare(specifier: string): void
+  /** Code was compiled that has these free names; `undefined`: code that may have any. */
+  compiled(names: ReadonlyMap<string, unknown> | undefined): void
   /** A file of the project was loaded, or is named by an import. */
   loaded(path: string): void
   /** What ended cells did since it was asked last. */
@@ -54,6 +56,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { boot } = options
   const recordings = new Map<number, Recording>()
   const guards: Recording[] = []
+  let hasLateGlobals = false
   const late = new Set<Recording>()
   let effects = 0
   let stillClock: StillClock | undefined
@@ -160,6 +163,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     recordingOf: cell => recordings.get(cell),
     prepare,
+    compiled: names => {
+      if (hasLateGlobals) return
+      let isNamed = names === undefined
+      if (names !== undefined) for (const name of lateGlobals) isNamed ||= names.has(name)
+      if (!isNamed) return
+      hasLateGlobals = true
+      installLateGlobals(ambient)
+    },
     loaded: path => {
       const recording = ambient.current()
       if (recording === undefined || !recording.needsStamp('file', path)) return
