@@ -11,7 +11,12 @@ export function scanJavaScript(text: string): readonly string[] {
 }
 
 const identifierStart = /[\p{ID_Start}$_]/u
-const wordPart = /[\w$\u0080-\uffff]/
+/** Letters, digits, `_`, `$` and everything beyond ASCII, by code unit. */
+const wordUnits: Uint8Array = Uint8Array.from({ length: 128 }, (_, unit) => (/[\w$]/.test(String.fromCharCode(unit)) ? 1 : 0))
+const isWordAt = (text: string, at: number): boolean => {
+  const unit = text.charCodeAt(at)
+  return unit >= 128 || wordUnits[unit] === 1
+}
 /** After these words a value comes, so `/` begins a regular expression and `<` an element. */
 const beforeValue: ReadonlySet<string> = new Set(
   'return typeof instanceof in of new delete void throw case do else yield await default extends'.split(' '),
@@ -70,7 +75,7 @@ class Scanner {
       } else if (char === '<' && !this.#afterValue && this.#beginsElement()) {
         this.#element()
         this.#value()
-      } else if (wordPart.test(char) || char === '#' || char === '@') this.#word()
+      } else if (isWordAt(text, this.#at) || char === '#' || char === '@') this.#word()
       else {
         if (char === '}' && close === '}' && this.#depth === outer) break
         this.#sign(char)
@@ -100,7 +105,7 @@ class Scanner {
     const text = this.#text
     const start = this.#at
     this.#at++
-    while (this.#at < text.length && wordPart.test(text[this.#at]!)) this.#at++
+    while (this.#at < text.length && isWordAt(text, this.#at)) this.#at++
     const word = text.slice(start, this.#at)
     const isName = this.#afterDot
     const isStart = this.#isStatementStart
@@ -167,7 +172,7 @@ class Scanner {
       }
       if (!identifierStart.test(char)) break
       const start = this.#at
-      while (this.#at < text.length && wordPart.test(text[this.#at]!)) this.#at++
+      while (this.#at < text.length && isWordAt(text, this.#at)) this.#at++
       if (text.slice(start, this.#at) !== 'from') continue
       this.#blanks()
       const quote = text[this.#at]
@@ -275,7 +280,7 @@ class Scanner {
       }
     }
     at++
-    while (at < text.length && wordPart.test(text[at]!)) at++
+    while (at < text.length && isWordAt(text, at)) at++
     this.#at = Math.min(at, text.length)
   }
 
