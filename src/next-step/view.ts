@@ -50,7 +50,8 @@ export function viewOf({ stored, facts, local }: SessionValue, holdDetail: strin
       tokens: spent.tokens,
       maxTokens: loop?.grant.tokens ?? lastGrant?.tokens ?? 0,
       endsAt: loop === null ? 0 : loop.armedAt + loop.grant.ms,
-      hold: loop?.hold == null ? null : holdText(loop.hold, holdDetail),
+      // A turn is just ending: that is no waiting.
+      hold: loop?.hold == null || loop.hold === 'running' ? null : holdText(loop.hold, holdDetail),
       stopped: loop !== null || isByPerson ? null : stopText(stopped),
     },
   }

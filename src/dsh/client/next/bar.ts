@@ -160,3 +160,12 @@ function ghostOf(text: string, page: PageDocument, createElement: React['createE
   const style = { left, top, width, height, font, padding, lineHeight, background: backgroundOf(field, page) }
   return createElement('span', { className: 'outrigger-ghost', 'aria-hidden': true, style, key: 'ghost' }, text)
 }
+
+/** What the field stands on: the host's own invitation to type must not shine through. */
+function backgroundOf(field: PageField, page: PageDocument): string {
+  for (let at: PageField | null = field; at !== null; at = at.parentElement) {
+    const { backgroundColor } = page.defaultView.getComputedStyle(at)
+    if (backgroundColor !== 'transparent' && !/, 0\)$/.test(backgroundColor)) return backgroundColor
+  }
+  return 'Canvas'
+}
