@@ -23,7 +23,7 @@ export interface CheckInput {
   readonly package?: string
   readonly strict?: boolean
   readonly since?: string
-  readonly 'min-k'?: string
+  readonly minK?: string
   readonly require?: boolean
   readonly out?: string
 }
@@ -105,7 +105,7 @@ const input = {
       description: 'also name companions of the files changed since the merge base with this revision',
       maxLength: 200,
     },
-    'min-k': {
+    minK: {
       type: 'string',
       description: 'with since: confidence from 0 to 1 that a companion needs; default 0.9',
       maxLength: 20,
@@ -123,7 +123,7 @@ export function checkOperation(get: GetCompanion): Operation<CheckInput, CheckOu
     summary:
       "Compare the numbers that the project's documents state with what was counted: agreements, drifts, and what cannot be known yet. Changes nothing.",
     input,
-    cliOnly: ['format', 'results', 'package', 'strict', 'since', 'min-k', 'require', 'out'],
+    cliOnly: ['format', 'results', 'package', 'strict', 'since', 'minK', 'require', 'out'],
     positional: ['paths'],
     readOnly: true,
     decode: decoder<CheckInput>(input),
@@ -144,8 +144,8 @@ async function run(companion: Companion, given: CheckInput, caller: Caller): Pro
   const isTool = caller.door !== 'cli'
   if (isTool && (given.paths?.length ?? 0) > maxToolPaths) throw usage(`give at most ${maxToolPaths} paths`, 'paths')
   const folders = (given.paths ?? []).map(typed => typedPath(deps, typed, caller))
-  const minK = given['min-k'] === undefined ? defaultMinK : Number(given['min-k'])
-  if (!(minK >= 0 && minK <= 1) || given['min-k']?.trim() === '') throw usage('--min-k is a number from 0 to 1', 'min-k')
+  const minK = given.minK === undefined ? defaultMinK : Number(given.minK)
+  if (!(minK >= 0 && minK <= 1) || given.minK?.trim() === '') throw usage('--min-k is a number from 0 to 1', 'minK')
   refusePacks(companion, config)
   if (config.compat === 'playform') return checkSuites(companion, config)
   await companion.knowledge.ready()
