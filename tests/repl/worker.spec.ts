@@ -69,6 +69,6 @@ describe('a value', () => {
       valueKind: 'graph',
       preview: '[[function Map], [object Math], [function map]]',
     })
-    expect(await run('return [() => 1]')).toMatchObject({ valueKind: 'opaque' })
+    expect(await run('return [(n => () => n)(1)]')).toMatchObject({ valueKind: 'opaque' })
   })
 })

@@ -141,8 +141,8 @@ export interface Captured {
   readonly files: {
     stat(path: string, follow: boolean): FileState
     read(path: string): Uint8Array
-    /** Names with their kinds, sorted. */
-    list(path: string, deep: boolean): readonly string[]
+    /** Names with their kinds, in order, each ended by `\0`. */
+    list(path: string, deep: boolean): string
     /** Where a link leads and what the path is in truth. */
     target(path: string): string
   }

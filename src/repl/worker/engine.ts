@@ -249,7 +249,10 @@ function move(path: string): boolean {
 function pending(): { readonly timers: number; readonly handles: number } {
   let timed = 0
   let handles = 0
-  for (const each of captured.activeResources()) {
+  // An array of the cells' realm, which may not be iterable any more.
+  const resources = captured.activeResources()
+  for (let i = 0; i < resources.length; i++) {
+    const each = resources[i]!
     if (timers.has(each)) timed++
     else if (!ownResources.has(each)) handles++
   }

@@ -4,16 +4,18 @@
  */
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
+import { types } from 'node:util'
 import type { MainRealm } from './captured.ts'
 
-const { apply, getOwnPropertyDescriptor, defineProperty, construct } = Reflect
+const { apply, getOwnPropertyDescriptor, defineProperty, deleteProperty, construct } = Reflect
 const { freeze, create } = Object
 const { parse } = JSON
 const MainPromise = Promise
 const MainError = Error
 const MainTypeError = TypeError
 const functionToString = Function.prototype.toString
-const errorToString = Error.prototype.toString
+const { getPrototypeOf } = Object
+const { isProxy } = types
 
 class ToolCallError extends Error {}
 class CodeExecutionError extends Error {}
@@ -26,14 +28,30 @@ const errorClasses = { Error: MainError, TypeError: MainTypeError, ToolCallError
 
 const stackGetter = getOwnPropertyDescriptor(new MainError(), 'stack')?.get
 
+/** A data property of an error or its prototypes; `undefined` when there is none, `null` when something else would have to be asked. */
+function textOf(error: object, name: 'name' | 'message'): string | undefined | null {
+  for (let at: object | null = error, depth = 0; at !== null && depth < 100; at = getPrototypeOf(at), depth++) {
+    if (isProxy(at)) return null
+    const own = getOwnPropertyDescriptor(at, name)
+    if (own === undefined) continue
+    if (typeof own.value === 'string') return own.value
+    return 'value' in own && own.value === undefined ? undefined : null
+  }
+  return undefined
+}
+
+/** As `Error.prototype.toString`, without running anything of a cell; `undefined` where that would. */
+function headerOf(error: object): string | undefined {
+  const name = textOf(error, 'name')
+  const message = textOf(error, 'message')
+  if (name === null || message === null) return undefined
+  if (name === '') return message ?? ''
+  return message === undefined || message === '' ? (name ?? 'Error') : `${name ?? 'Error'}: ${message}`
+}
+
 /** The standard form of a stack; frames print themselves. */
 function standardStack(error: unknown, frames: readonly object[]): string {
-  let text = ''
-  try {
-    text = `${apply(errorToString, error, [])}`
-  } catch {
-    text = 'Error'
-  }
+  let text = headerOf(error as object) ?? 'Error'
   for (let i = 0; i < frames.length; i++) {
     try {
       text += `\n    at ${frames[i] as unknown as string}`
@@ -46,8 +64,8 @@ function standardStack(error: unknown, frames: readonly object[]): string {
 
 function readStack(error: object): unknown {
   const before = getOwnPropertyDescriptor(MainError, 'prepareStackTrace')
-  // Without a function of a cell, the platform's own form is the standard one.
-  if (before === undefined) return readOwnStack(error)
+  // Without a function of a cell, the platform's own form is the standard one; it calls methods and getters of the error for its first line.
+  if (before === undefined && headerOf(error) !== undefined) return readOwnStack(error)
   try {
     if (
       !defineProperty(MainError, 'prepareStackTrace', {
@@ -60,7 +78,8 @@ function readStack(error: object): unknown {
       return undefined
     return readOwnStack(error)
   } finally {
-    defineProperty(MainError, 'prepareStackTrace', before)
+    if (before === undefined) deleteProperty(MainError, 'prepareStackTrace')
+    else defineProperty(MainError, 'prepareStackTrace', before)
   }
 }
 

@@ -281,10 +281,10 @@ const captured: Captured = {
     read: path => readFileSync(path),
     list: (path, deep) => {
       const entries = readdirSync(path, { withFileTypes: true, recursive: deep })
-      const names: string[] = []
+      let names = ''
       for (let i = 0; i < entries.length; i++) {
         const entry = entries[i]!
-        names[i] = `${entry.parentPath}${sep}${entry.name}${entry.isDirectory() ? sep : ''}`
+        names += `${entry.parentPath}${sep}${entry.name}${entry.isDirectory() ? sep : ''}\0`
       }
       return names
     },

@@ -37,7 +37,7 @@ function contentOf(
   switch (of) {
     case 'file': {
       const about = files.stat(path, true)
-      if (about.isDirectory) return { text: files.list(path, false).join('\0'), hashed: 0 }
+      if (about.isDirectory) return { text: files.list(path, false), hashed: 0 }
       if (!about.isFile || about.size > maxFileBytes) return { text: `${about.size} ${about.mtimeMs}`, hashed: 0 }
       const bytes = files.read(path)
       return { bytes, hashed: bytes.length }
@@ -51,7 +51,7 @@ function contentOf(
       return { text: String(files.stat(path, true).mode), hashed: 0 }
     case 'directory':
     case 'tree':
-      return { text: files.list(path, of === 'tree').join('\0'), hashed: 0 }
+      return { text: files.list(path, of === 'tree'), hashed: 0 }
     default:
       return { text: files.target(path), hashed: 0 }
   }
