@@ -2,34 +2,7 @@
 import vm from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCells } from '../support/cells.ts'
-
-/** Log of the program as scripts, one per part, in a fresh realm; a part that throws logs the name of its error. */
-function asScripts(parts: readonly string[]): string[] {
-  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY)
-  const log = vm.runInContext('globalThis.log = []', context) as unknown[]
-  for (const part of parts) {
-    try {
-      // A generated loop may set its own counter back for ever; such a sequence counts as one that throws.
-      vm.runInContext(part, context, { timeout: 500 })
-    } catch (error) {
-      log.push(`threw ${(error as Error).name}`)
-    }
-  }
-  return log.map(String)
-}
-
-async function asCells(parts: readonly string[]): Promise<string[]> {
-  const cells = createCells()
-  await cells.run('globalThis.log = []')
-  const log = cells.global['log'] as unknown[]
-  for (const part of parts) {
-    const result = await cells.run(part)
-    if (result.outcome === 'rejected') log.push(`${result.error?.code} ${result.error?.message} ${result.program?.code}`)
-    if (result.outcome === 'threw') log.push(`threw ${result.error?.name}`)
-  }
-  return log.map(String)
-}
+import { asCells, asScripts } from '../support/scripts.ts'
 
 const written: readonly (readonly string[])[] = [
   ['var a = 1, b; log.push(a, b)', 'var a; log.push(a)', 'function g() { return a } a = 7; log.push(g())'],
@@ -307,7 +280,7 @@ function isValid(parts: readonly string[]): boolean {
 }
 
 /** Each sequence takes two new contexts; `OUTRIGGER_RUNS=5000` looks longer. */
-const runs = Number(process.env['OUTRIGGER_RUNS'] ?? 120)
+const runs = Number(process.env['OUTRIGGER_RUNS'] ?? 200)
 
 describe('a generated sequence', () => {
   it('logs as a cell what it logs as a script', async () => {
