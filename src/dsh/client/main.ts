@@ -7,6 +7,7 @@ import { replPart, replSettingsName } from '../web/repl-shown.ts'
 import { settingsName } from '../web/shown.ts'
 import { type CardSpec, createCard } from './card.ts'
 import { fields } from './fields.ts'
+import { type FoldingPage, foldCheckpoints, type Observe } from './fold-checkpoints.ts'
 import type { Surroundings } from './follow.ts'
 import { createLine } from './line.ts'
 import { createBar } from './next/bar.ts'
@@ -19,7 +20,25 @@ import { createSharedFollow } from './shared-follow.ts'
 import { styles } from './styles.ts'
 
 declare const window: PageWindow
-declare const document: PageDocument
+declare const document: PageDocument & FoldingPage
+declare const MutationObserver: new (
+  changed: (records: readonly PageMutation[]) => void,
+) => { observe(root: unknown, what: object): void; disconnect(): void }
+
+interface PageMutation {
+  readonly target: { readonly nodeType: number }
+  readonly type: string
+  readonly addedNodes: Iterable<{ readonly nodeType: number }>
+}
+
+/** Nodes that came, or whose text changed. */
+const observe: Observe = (root, changed) => {
+  const observer = new MutationObserver(records =>
+    changed(records.flatMap(record => (record.type === 'characterData' ? [record.target] : [...record.addedNodes]))),
+  )
+  observer.observe(root, { childList: true, characterData: true, subtree: true })
+  return () => observer.disconnect()
+}
 
 const around: Surroundings = {
   fetch: (url, init) => fetch(url, { ...init, cache: 'no-store' }),
@@ -79,6 +98,8 @@ function apply(ctx: PageContext, react: React): void {
     // Behind the host's own strips, next to the composer.
     ctx.slots.register({ name: 'conversation.input.dock', id: 'outrigger-next', order: 30, inject: () => ({}) }, bar),
   )
+
+  ctx.effect(() => foldCheckpoints(document, observe, (ms, run) => void setTimeout(run, ms)))
 
   const review = createReview(react, around, follow)
   ctx.slots.inject('conversation.input.dock', () =>
