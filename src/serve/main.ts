@@ -29,6 +29,7 @@ export interface ServeOptions {
 const leaseMs = 10_000
 const renewMs = 3_000
 const sweepMs = 2_000
+const lookMs = 1_000
 const waitForWinnerMs = 4_000
 const defaultIdleMs = 15 * 60_000
 
@@ -88,6 +89,10 @@ async function listenUntilDone(
         renew(project, () => stop.abort('another process has the project')).catch(() => undefined)
       }, renewMs),
       setInterval(() => void engines.connections.sweep(), sweepMs),
+      setInterval(() => {
+        // Moved away or removed: its store went along, and whoever opens it there needs the lease.
+        if (project.files.stat(project.root)?.kind !== 'folder') stop.abort('the project is gone')
+      }, lookMs),
       setInterval(
         () => {
           if (server.idleMs() >= idleMs) stop.abort('nobody asked for anything')

@@ -6,7 +6,9 @@ import { ask, healthOf } from './client.ts'
 import { socketPath } from './place.ts'
 import type { Health, Running } from './protocol.ts'
 
-const startMs = 4_000
+const startMs = 7_000
+const lookMs = 20
+const slowestLookMs = 200
 const askMs = 500
 const stopMs = 5_000
 
@@ -42,23 +44,41 @@ export async function startDetached(project: Project, version: string): Promise<
     if (!isOlder(found.running.version, version) || found.health.busy) return found.running
     await stopRunning(project)
   }
+  const until = performance.now() + startMs
+  let failed: Promise<Error> | undefined
+  for (let pauseMs = lookMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.3, slowestLookMs)) {
+    // One of several starters starts; when it went away without success, the next does.
+    if (failed === undefined && (await mayStart(project))) failed = start(project)
+    const pause = new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), pauseMs))
+    const error = await (failed === undefined ? pause : Promise.race([failed, pause]))
+    if (error !== undefined) throw notStarted(error.message, error)
+    const running = await runningOf(project)
+    if (running !== undefined) return running
+  }
+  throw notStarted(`nobody answers after ${startMs / 1_000} s`)
+}
+
+/** Where no store can be had, everybody may: the socket then decides who stays. */
+async function mayStart(project: Project): Promise<boolean> {
+  try {
+    const store = await project.sessionStore()
+    return (await store.lease('serve/start', project.processes.owner(), startMs)).held
+  } catch {
+    return true
+  }
+}
+
+/** Resolves when it could not be started at all. */
+function start(project: Project): Promise<Error> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'serve', '--project', project.root], {
     detached: true,
     stdio: 'ignore',
     cwd: project.root,
-    env: { ...project.env, OUTRIGGER_ACTOR: '' },
+    env: { ...withoutHost(project.env), OUTRIGGER_ACTOR: '' },
     windowsHide: true,
   })
-  const failed = new Promise<Error>(resolve => child.once('error', resolve))
   child.unref()
-  const until = performance.now() + startMs
-  while (performance.now() < until) {
-    const running = await runningOf(project)
-    if (running !== undefined) return running
-    const error = await Promise.race([failed, new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), 20))])
-    if (error !== undefined) throw notStarted(error.message, error)
-  }
-  throw notStarted(`nobody answers after ${startMs / 1_000} s`)
+  return new Promise(resolve => child.once('error', resolve))
 }
 
 /** `false`: none ran. Resolves when it answers no more. */
@@ -76,6 +96,11 @@ export async function stopRunning(project: Project): Promise<boolean> {
     hint: `look at what it does in serve.log, or end process ${running.pid} yourself`,
     exit: 4,
   })
+}
+
+/** A host's own variables name its session, and one is a key to its messages: none of that belongs to a process that outlives it. */
+function withoutHost(env: Project['env']): Project['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(CLAUDE_|CLAUDECODE$|AI_AGENT$)/.test(name)))
 }
 
 /** By the numbers of a version; what cannot be compared is not older. */
