@@ -50,6 +50,13 @@ export async function openProject(options: OpenOptions): Promise<Project> {
     git: nodeGit(env),
     clock: nodeClock(env),
     processes: nodeProcesses(env),
+    // Loaded when it is used: most commands speak to no other process.
+    reach: async (socket, op, input, by) => {
+      const { ask } = await import('../serve/client.ts')
+      const body = { id: `cli-${process.pid}`, op, input, by }
+      const answer = await ask({ socket, door: `cli/0 ${process.pid}` }, 'POST', '/op', body, { timeoutMs: 10_000 })
+      return (answer as { readonly output?: unknown }).output
+    },
     watcher: nodeWatcher(),
     system: nodeSystem(),
     env,

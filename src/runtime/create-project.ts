@@ -21,6 +21,7 @@ import { createConfiguration, type Override } from './config.ts'
 import type { ModelsConfig } from './config-models.ts'
 import { createEnduringStore } from './enduring-store.ts'
 import { createLedger } from './ledger.ts'
+import type { Reach } from './live-commands.ts'
 import { cacheFolder, joinPath, parentOf } from './places.ts'
 import type { Environment, Modes, Places, Project, System } from './project.ts'
 import { createWithLease } from './with-lease.ts'
@@ -45,6 +46,8 @@ export interface Machine {
   openStore(): Store
   createModels(config: () => ModelsConfig): Models
   createKeel(deps: KeelDeps): KeelProject
+  /** Asks other processes of ours. */
+  readonly reach?: Reach
   /** Name of the system's user. */
   userName(): string | undefined
   mask(text: string): string
@@ -181,6 +184,8 @@ export function createProject(machine: Machine): Project {
       return (await git.userName(places.root)) ?? machine.userName()
     },
     mask,
+    live: {},
+    ...(machine.reach !== undefined && { reach: machine.reach }),
     async close() {
       await keel?.project.save()
       for (const opened of stores.splice(0)) opened.close()

@@ -8,6 +8,7 @@ import { packSessionOperations } from '../pack/verbs/session.ts'
 import { engineOrder } from '../session/actions.ts'
 import type { AnyOperation, Caller } from '../session/operation.ts'
 import { nextConfig } from './config-next.ts'
+import { askFor, commandLive } from './next.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
 import { openSessionLog, sessionOperations } from './session-operations.ts'
@@ -31,6 +32,8 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       config: () => nextConfig(project.config.section('next')),
       openLog: (path, caller) => openSessionLog(project, path, caller),
       randomHex: digits => project.clock.randomHex(digits),
+      ask: request => askFor(project, request),
+      command: (session, args, by) => commandLive(project, session, args, by),
     }),
     ...sessionOperations(project),
     ...platformOperations(project),

@@ -25,6 +25,8 @@ import type { LedgerLine } from '../session/engine.ts'
 import type { Actor, Caller } from '../session/operation.ts'
 import type { ModelsConfig } from './config-models.ts'
 
+import type { Reach, TypeHere } from './live-commands.ts'
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where a project's things lie; absolute paths in the host's form. */
@@ -202,6 +204,10 @@ export interface Project {
   personName(): Promise<string | undefined>
   /** Secrets masked. */
   mask(text: string): string
+  /** Set by the process that runs sessions of the project. */
+  readonly live: { type?: TypeHere }
+  /** Asks other processes of ours. */
+  readonly reach?: Reach
   /** Saves caches and closes what is open. */
   close(): Promise<void>
 }

@@ -1,6 +1,8 @@
 /** The runtime of one project as the engine process has it: engines, operations, what is asked of their own accord, who listens. */
 import { makeEngines } from '../node/engines.ts'
 import { systemTimers } from '../node/timers.ts'
+import { typeHere } from '../runtime/live-commands.ts'
+import { typedOperation } from '../runtime/next.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
 import type { Project } from '../runtime/project.ts'
@@ -58,7 +60,11 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
       await outrigger.handle({ kind: 'session-ended', session, project: project.root, at, reason: 'closed' }, door)
     },
   })
-  const table = new Map(operationsOf(project).map(operation => [operation.name, operation]))
+  project.live.type = typeHere(
+    { outrigger, project, isLive: session => connections.sessions().includes(session) },
+    (session, actions) => outbox.put(session, actions),
+  )
+  const table = new Map([...operationsOf(project), typedOperation(project)].map(operation => [operation.name, operation]))
   return {
     project,
     outrigger,
