@@ -48,6 +48,8 @@ export interface SessionNames {
     bindings: readonly { readonly name: string; readonly kind: NameKind }[],
     load: () => ReadonlyMap<string, unknown>,
   ): void
+  /** Whether code of the session, whenever it runs, may give the name another value without declaring it. */
+  mayBeAssigned(name: string): boolean
   /** False: its value has not been made yet. */
   isLoaded(name: string): boolean
   /** Take a name away, as `delete` does. */

@@ -248,6 +248,10 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
         kinds.set(name, kind)
       }
     },
+    mayBeAssigned: name => {
+      const kind = kinds.get(name)
+      return kind !== 'const' && kind !== 'import' && (anyWrites || written.has(name))
+    },
     isLoaded: name => {
       const get = Object.getOwnPropertyDescriptor(holderOf(name), name)?.get
       return get === undefined || !unloaded.has(get)

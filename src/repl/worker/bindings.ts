@@ -34,8 +34,13 @@ export interface Bindings {
   /** For a `ReferenceError` of a name that is gone. */
   whyLost(name: string): string | undefined
   entryOf(name: string, kind: NameKind): FixedEntry | undefined
-  /** Names of functions and classes that had an entry and have state now. */
-  unfixed(touched: readonly string[]): readonly string[]
+  /**
+   * Names that had an entry and may be something else by now: functions and classes with state of their own, and what code of the cell may assign to
+   * whenever it runs. @param touched - `undefined`: any.
+   */
+  unfixed(touched: readonly string[] | undefined): readonly string[]
+  /** It was bound from its entry. */
+  restored(name: string): void
   holdsSecret(bytes: Uint8Array): boolean
 }
 
@@ -96,6 +101,8 @@ export function createBindings({ names, literals, modules, realm, host, secrets 
         }
       }
       if (!names().isLoaded(name)) return undefined
+      fixed.delete(name)
+      if (names().mayBeAssigned(name)) return undefined
       const value = names().read(name)?.value
       if (typeof value === 'function') {
         const found = literals.find(value)
@@ -105,20 +112,22 @@ export function createBindings({ names, literals, modules, realm, host, secrets 
         return { of: 'source', ...found.place, free: found.free, ...(own !== name && { as: own }) }
       }
       if (typeof value === 'object' && value !== null) return undefined
-      fixed.delete(name)
-      return primitive(value)
+      const entry = primitive(value)
+      if (entry !== undefined) fixed.add(name)
+      return entry
     },
     unfixed: touched => {
       const changed: string[] = []
-      for (const name of touched) {
+      for (const name of touched ?? [...fixed]) {
         if (!fixed.has(name)) continue
         const value = names().read(name)?.value
-        if (typeof value !== 'function' || literals.isStateless(value)) continue
+        if (!names().mayBeAssigned(name) && (typeof value !== 'function' || literals.isStateless(value))) continue
         fixed.delete(name)
         changed.push(name)
       }
       return changed.sort()
     },
+    restored: name => void fixed.add(name),
     holdsSecret,
   }
 }

@@ -84,6 +84,7 @@ export function createRestoring(parts: RestoringParts): Restoring {
       case 'primitive': {
         const graph = parseGraph(captured.fromBase64(entry.value))
         names.bind(name, kind, materialize(graph, realm, { resolve: () => undefined }).value)
+        bindings.restored(name)
         return { name, status: 'snapshot' }
       }
       case 'source': {
@@ -91,6 +92,7 @@ export function createRestoring(parts: RestoringParts): Restoring {
         if (value === undefined) return { name, status: 'lost', reason: 'closure-effect', detail: 'its source is not there' }
         nameFunction(value, entry.as ?? name)
         names.bind(name, kind, value)
+        bindings.restored(name)
         return { name, status: 'exact' }
       }
       default:

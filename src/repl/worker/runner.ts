@@ -307,7 +307,7 @@ export function createRunner(parts: RunnerParts): Runner {
         touch: program?.touch ?? [],
         dynamic: program?.dynamic ?? false,
         world: program?.world ?? false,
-        unfixed: program === undefined ? [] : bindings.unfixed(program.touch),
+        unfixed: program === undefined ? [] : bindings.unfixed(program.dynamic ? undefined : program.touch),
         ...(tape !== undefined && { tape }),
         stamps,
         effects,

@@ -290,6 +290,18 @@ describe('a fixed name', () => {
     expect((await worker.run('f.cache = new Map(); A.prototype.more = () => 2')).done.unfixed).toEqual(['A', 'f'])
   })
 
+  it('is none when code that has not run yet may assign to it', async () => {
+    const worker = await startRawWorker()
+    const { done } = await worker.run('let n = 0; const c = 1; setInterval(() => n++, 1e6); let m = 2')
+    expect(done.names.added.filter(each => each.entry !== undefined).map(each => each.name)).toEqual(['c', 'm'])
+    expect((await worker.run('setTimeout(() => { m = 3 }, 1e6)')).done.unfixed).toEqual(['m'])
+    expect(
+      (await worker.run('let late = 1; const fixed = 2; eval("1")')).done.names.added
+        .filter(each => each.entry !== undefined)
+        .map(each => each.name),
+    ).toEqual(['fixed'])
+  })
+
   it('is none when it uses what only its surroundings have', async () => {
     const worker = await startRawWorker()
     const { done } = await worker.run(
