@@ -56,7 +56,7 @@ function checkRun(command: string, { exit, ok, output }: ToolFinished, at: numbe
   return { command, ok: passed, failure: passed ? null : firstFailure(output), at }
 }
 
-const word = (pattern: string) => new RegExp(`(?<![\\w./-])(?:${pattern})(?![\\w-])`)
+const word = (pattern: string) => new RegExp(`(?<![\\w./-])(?:${pattern})(?![\\w-]|\\.\\w)`)
 
 const runners: readonly RegExp[] = [
   word('(?:npm|pnpm|yarn|bun)(?: run)? (?:t|tests?|check|lint|typecheck|build)'),
