@@ -1,0 +1,100 @@
+/** What comes back of whole sessions when their worker is killed: recorded, stamped and stored parts together. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startSession, type TestSession } from '../support/repl/session.ts'
+
+async function killed({ session }: TestSession): Promise<void> {
+  session.kill9()
+  while ((await session.state()).worker !== null) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+
+describe('a worker that was killed', () => {
+  it('comes back with what callbacks did after their cell', async () => {
+    const own = await startSession()
+    await own.run('let n = 0; const times = []; const every = setInterval(() => { n++; times.push(Date.now()) }, 5)')
+    await pause(60)
+    const before = await own.run('clearInterval(every); return [n, times]')
+    await killed(own)
+    const after = await own.run('return [n, times]')
+    expect(after.value).toEqual(before.value)
+    expect(after.recovery?.counts.lost).toBe(0)
+  })
+
+  it('runs a closure over a file again while the file is the same, and loses it when it is another', async () => {
+    const own = await startSession()
+    writeFileSync(join(own.cwd, 'in.txt'), '7')
+    const made = await own.run(
+      'const box = (() => { const text = require("fs").readFileSync("in.txt", "utf8"); return { get: () => text } })()',
+    )
+    expect(made.durability).toMatchObject({ class: 'stamped', effects: [] })
+    await killed(own)
+    expect(await own.run('return box.get()')).toMatchObject({ value: '7', recovery: { counts: { lost: 0 } } })
+    writeFileSync(join(own.cwd, 'in.txt'), '8')
+    await killed(own)
+    expect(await own.run('return typeof box')).toMatchObject({ value: 'undefined', recovery: { counts: { lost: 1 } } })
+    expect(await own.run('return box')).toMatchObject({ outcome: 'threw', error: { code: 'OUT-R003', name: 'ReferenceError' } })
+  })
+
+  it('keeps what objects share, their classes, and what functions see', async () => {
+    const own = await startSession()
+    await own.run(
+      'class Point { x = 1; move() { this.x++; return this } } const p = new Point().move(); const step = 2; function far() { return p.x * step }',
+    )
+    await own.run('const kept = { p, far, seen: new Map([[p, "p"]]) }; require("fs").writeFileSync("effect", "")')
+    await killed(own)
+    expect(
+      (await own.run('p.move(); return [kept.p === p, kept.far === far, far(), kept.seen.get(p), p instanceof Point, kept.p.x]'))
+        .value,
+    ).toEqual([true, true, 6, 'p', true, 3])
+  })
+
+  it('does nothing outside again: files, processes, tools', async () => {
+    const own = await startSession()
+    const calls: unknown[] = []
+    const options = {
+      tools: [{ name: 'next' }],
+      call: async ({ arguments: args }: { readonly arguments: unknown }) => {
+        calls.push(args)
+        return { ok: true as const, value: calls.length }
+      },
+    }
+    await own.run(
+      'import fs from "node:fs"; import { execSync } from "node:child_process"; fs.appendFileSync("log", "a"); execSync("echo b >> log"); const first = await tools.next({ n: 1 })',
+      options,
+    )
+    const counter =
+      'const counter = (() => { let c = 0; return { up: () => ++c } })(); counter.up(); const second = await tools.next({ n: 2 }); const at = Date.now(); return [second, at]'
+    const ran = await own.run(counter, options)
+    await killed(own)
+    const again = await own.run('return [first, second, at, counter.up()]', options)
+    expect(again.value).toEqual([1, ...(ran.value as number[]), 2])
+    expect(calls).toHaveLength(2)
+    expect(readFileSync(join(own.cwd, 'log'), 'utf8')).toBe('ab\n')
+  })
+
+  it('is where the session was, and has its environment', async () => {
+    const own = await startSession()
+    await own.run('require("fs").mkdirSync("inner"); process.chdir("inner")')
+    await killed(own)
+    expect((await own.run('return process.cwd()')).value).toBe(join(own.cwd, 'inner'))
+  })
+
+  it('comes back after being killed again and again, with the same values', async () => {
+    const own = await startSession()
+    await own.run(
+      'const id = crypto.randomUUID(); const r = Math.random(); let total = 0; const add = n => { total += n; return total }; const list = []',
+    )
+    const before = (await own.run('return [id, r]')).value
+    for (let round = 1; round <= 3; round++) {
+      await killed(own)
+      expect((await own.run('list.push(add(2)); return [id, r, total, list.length]')).value).toEqual([
+        ...(before as unknown[]),
+        round * 2,
+        round,
+      ])
+    }
+  })
+})
