@@ -139,16 +139,12 @@ export const words: readonly Word[] = [
   },
 ]
 
-/** Words that other versions of the program have. */
-const absent: readonly string[] = []
-
 export const engines: readonly string[] = ['keel', 'companion', 'repl', 'pack', 'next']
 
 /** The entry of a first word. Throws `CLI_USAGE`. */
 export function wordOf(word: string): Word {
   const found = words.find(entry => entry.word === word)
   if (found !== undefined) return found
-  if (absent.includes(word)) throw notInThisVersion(word)
   throw unknownWord(
     `no command "${word}"`,
     word,
@@ -161,7 +157,6 @@ export function wordOf(word: string): Word {
 /** An engine named with `--engine`. Throws `CLI_USAGE`. */
 export function engineOf(name: string): string {
   if (engines.includes(name)) return name
-  if (absent.includes(name)) throw notInThisVersion(name)
   throw new OutriggerError('CLI_USAGE', `no engine "${name}"`, {
     subject: name,
     hint: `engines of this version: ${engines.join(', ')}`,
@@ -179,13 +174,6 @@ export function unknownWord(
   const near = nearest(word, known)
   const hint = near === undefined ? `\`${help}\` lists them` : `did you mean \`${prefix} ${near}\`?`
   return new OutriggerError('CLI_USAGE', message, { subject: word, hint })
-}
-
-function notInThisVersion(word: string): OutriggerError {
-  return new OutriggerError('CLI_USAGE', `${word} is not in this version`, {
-    subject: word,
-    hint: '`outrigger help` lists what is',
-  })
 }
 
 /** The word with the fewest typing errors, at most one for three letters of it. */
