@@ -30,8 +30,8 @@ export function createPack(deps: PackDeps): PackProject {
   const appendTrailers: PackProject['append'] = async (stream, trailers, known) => {
     checked(stream)
     return locked(deps, stream, async held => {
-      const isNew = pack.read(stream) === null
-      if (isNew) await adoptOlder(pack, held)
+      // A look at the file, never into it: appending costs the same at any length.
+      if (deps.files.stat(absolute(deps, pathsOf(stream).journal)) === undefined) await adoptOlder(pack, held)
       const entries = trailers.map(({ key, body, session, at, flags }) => ({
         time: new Date(at).toISOString(),
         session,
