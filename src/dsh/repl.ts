@@ -31,6 +31,7 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
   const { warn } = hostOf(ctx)
   const settings = replSettings(ctx, config, () => void repl.changed())
   const repl = createReplService({
+    context: ctx,
     settings,
     warn,
     isServed: agent => presentation.isServed(agent),

@@ -14,7 +14,7 @@ import { workerEnvironment } from './environment.ts'
 import { type ForkTarget, forkSession } from './fork.ts'
 import { createHandles, type Handles } from './handles.ts'
 import { historyOf } from './history.ts'
-import { type Journal, openJournal } from './journal.ts'
+import { type Journal, openJournal, sha256 } from './journal.ts'
 import { type CallAnswer, type CellReport, Kernel, type KernelOptions, type WorkerLoss } from './kernel.ts'
 import { createOwnCalls, membersOf, type OwnCalls } from './own-calls.ts'
 import { createPaths, type Paths } from './path.ts'
@@ -216,6 +216,13 @@ class Session implements ReplSession {
 
   latest(): number {
     return this.#cell
+  }
+
+  node(cell: number): { readonly node: string; readonly parent: number } | undefined {
+    const begin = this.#journal.state.cells.get(cell)?.begin
+    if (begin === undefined) return undefined
+    const { parent, at, source } = begin
+    return { node: sha256(JSON.stringify([cell, parent, at, source])).slice(0, 32), parent }
   }
 
   run(code: string, options: RunOptions = {}): Promise<RunResult> {

@@ -408,6 +408,8 @@ export interface ReplSession {
   source(cell: number): Promise<string | undefined>
   /** The newest cell; 0 when there is none. */
   latest(): number
+  /** What a cell is recognised by, in copies of the session too, and the cell before it; `undefined` when there is no such cell. */
+  node(cell: number): { readonly node: string; readonly parent: number } | undefined
   history(query?: HistoryQuery): Promise<History>
   state(): Promise<SessionState>
   page(query: PageQuery): Promise<Page>

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import type {} from '@deepseek-ai/cordis'
+import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CodeBindingNamespace, CodeRunRequest, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
 import type { ToolDispatchExecution } from '@deepseek-ai/dsh-tools'
@@ -14,6 +14,7 @@ import { nodeFiles } from '../../node/files.ts'
 import { openProject } from '../../node/open.ts'
 import { isSessionName, openRepl } from '../../node/repl.ts'
 import type { Json } from '../../ports/json.ts'
+import { readSession } from '../../repl/journal.ts'
 import type { Tip } from '../../repl/tips.ts'
 import type {
   ReplConfig,
@@ -32,6 +33,7 @@ import { noteSeam } from '../../runtime/repl-seam.ts'
 import { createReplSessions, type ReplSessions } from '../../runtime/repl-sessions.ts'
 import { createGuard } from '../guard.ts'
 import { answerOf, failed } from './answer.ts'
+import { align, type CellMark, createMarks, newestMark } from './marks.ts'
 import type { Seam } from './seam.ts'
 
 declare module '@deepseek-ai/cordis' {
@@ -69,6 +71,7 @@ export interface DshRepl {
 }
 
 export interface ServiceOptions {
+  readonly context: Context
   /** Keys that the host sets; nearer than the files. */
   settings(): Partial<ReplConfig>
   /** Whether this agent's programs are cells. */
@@ -102,6 +105,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
   const tips = new Map<string, Tip>()
   const edits = new Map<string, { readonly edit: CellEdit; ran(result: RunResult): void }>()
   const guard = createGuard(options.warn)
+  const marks = createMarks()
 
   const cwdOf = (agent: Agent): string => resolve(agent.session.header.cwd ?? process.cwd())
 
@@ -125,9 +129,17 @@ export function createReplService(options: ServiceOptions): DshRepl {
   const session = async (agent: Agent): Promise<ReplSession> => {
     const { project, sessions } = await opened(agent)
     const name = sessionName(agent.session.id)
-    const cells = await sessions.get(name, () =>
-      openRepl(project, { session: name, cwd: cwdOf(agent), override: options.settings() }),
-    )
+    const open = (wanted: string) => openRepl(project, { session: wanted, cwd: cwdOf(agent), override: options.settings() })
+    const cells = await sessions.get(name, async () => {
+      const mark = newestMark(agent.session.events)
+      await adopt(project, name, mark, async from => {
+        const source = await sessions.get(from, () => open(from))
+        await source.fork(mark!.cell, name)
+      })
+      const own = await open(name)
+      await align(own, mark)
+      return own
+    })
     live.set(agent.id, cells)
     return cells
   }
@@ -170,6 +182,8 @@ export function createReplService(options: ServiceOptions): DshRepl {
         ...descriptionOf(exec.arguments),
         ...(edited !== undefined && { origin: 'edit' as const, edit: edited.edit }),
       })
+      const placed = cells.node(result.cell)
+      if (placed !== undefined) marks.set(exec, { session: cells.name, cell: result.cell, ...placed })
       edited?.ran(result)
       options.show(agent, () => look(agent.id))
       // A hint is a context of its own, which the host's log keeps by its name.
@@ -198,7 +212,11 @@ export function createReplService(options: ServiceOptions): DshRepl {
   }
 
   return {
-    during: (exec, run) => current.run(exec, run),
+    during: async (exec, run) => {
+      const { agent } = exec
+      if (agent !== undefined && exec.name === 'run_code') marks.project(options.context, agent)
+      return marks.mark(exec, await current.run(exec, run))
+    },
     run: async request => {
       const exec = current.getStore()
       const agent = exec?.agent
@@ -248,6 +266,20 @@ export function createReplService(options: ServiceOptions): DshRepl {
     },
     close: closeAll,
   }
+}
+
+/** A session that was made of another's conversation begins where that one's cells were. */
+async function adopt(
+  project: Project,
+  name: string,
+  mark: CellMark | undefined,
+  fork: (from: string) => Promise<void>,
+): Promise<void> {
+  if (mark === undefined || mark.session === name) return
+  const store = await project.store()
+  if ((await readSession(store, name)).journal.state.cells.size > 0) return
+  const from = (await readSession(store, mark.session)).journal.state.cells.get(mark.cell)
+  if (from?.end !== undefined) await fork(mark.session)
 }
 
 /** The session's name in the project's store; ids that are no such name get one that is theirs alone. */
