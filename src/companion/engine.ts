@@ -182,6 +182,8 @@ function ended(judge: Judge, state: CompanionState, event: EventOf<'turn-ended'>
   const config = judge.companion.config()
   if (event.agent !== undefined || event.reason !== 'completed' || config.atTurnEnd === 'off' || !config.enabled)
     return same(state)
+  // A door without a line for it would count it as something that was missed.
+  if (!context.carries.has('status')) return same(state)
   const agent = agentOf(state, undefined)
   const open = openPairs(agent).length + openDrifts(agent).length
   const text = open === 0 ? null : `companion: ${open} open`

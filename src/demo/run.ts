@@ -2,6 +2,7 @@
  * `outrigger demo` and `npm start`: every engine at work in a session of the real host, with a scripted
  * model, in throwaway folders. Nothing of the machine's is read or written, nothing leaves it.
  */
+import { showCompanion } from './companion.ts'
 import { showKeel } from './keel.ts'
 import { type Check, createNarrator, type Narrator } from './narrate.ts'
 import { showPack } from './pack.ts'
@@ -12,6 +13,7 @@ import { type Stage, setStage } from './stage.ts'
 const parts: readonly { readonly name: string; run(stage: Stage): Promise<void> }[] = [
   { name: 'keel', run: showKeel },
   { name: 'repl', run: showRepl },
+  { name: 'companion', run: showCompanion },
   { name: 'pack', run: showPack },
 ]
 
