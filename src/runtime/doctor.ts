@@ -59,12 +59,7 @@ async function doctor(project: Project, progress: (what: string, done: number, t
     ['store', () => storeChecks(project)],
     ['places', () => placeChecks(project)],
     ['engines', () => engineChecks(project)],
-    [
-      'serve',
-      () => [
-        { id: 'serve', status: 'ok', text: 'no background process is needed: the program and each host run keel themselves' },
-      ],
-    ],
+    ['serve', () => serveChecks(project)],
     ['hosts', () => hostChecks(project)],
     ['models', () => modelChecks(project)],
   ]
@@ -165,6 +160,31 @@ async function storeChecks(project: Project): Promise<readonly DoctorCheck[]> {
         text: `${lease.key} is held by ${lease.owner} until ${new Date(lease.until).toISOString()}`,
       }),
     ),
+  ]
+}
+
+/** The engine process notes where it listens; its lease says whether it still does. */
+async function serveChecks(project: Project): Promise<readonly DoctorCheck[]> {
+  const none = 'no engine process runs; a host that needs one starts it'
+  if (!project.hasStore()) return [{ id: 'serve', status: 'ok', text: none }]
+  const store = await project.store()
+  const noted = asRecord((await store.get('serve'))?.value)
+  const { socket, pid, version, startedAt } = noted
+  if (typeof socket !== 'string' || typeof pid !== 'number') return [{ id: 'serve', status: 'ok', text: none }]
+  const lease = (await store.leases()).find(({ key }) => key === 'serve')
+  if (lease === undefined) {
+    return [{ id: 'serve', status: 'ok', text: `no engine process runs; the last one was process ${pid}` }]
+  }
+  const text = `engine process ${pid}, version ${String(version)}, on ${socket}`
+  const since = typeof startedAt === 'string' ? `, since ${startedAt}` : ''
+  if (version === project.version) return [{ id: 'serve', status: 'ok', text: `${text}${since}` }]
+  return [
+    {
+      id: 'serve',
+      status: 'warn',
+      text: `${text}${since}; this program is ${project.version}`,
+      hint: 'run `outrigger serve --stop`; the next that needs one starts it',
+    },
   ]
 }
 
@@ -283,8 +303,8 @@ async function hostChecks(project: Project): Promise<readonly DoctorCheck[]> {
       id: 'claude-code',
       name: 'Claude Code',
       program: 'claude',
-      install: '`outrigger init hooks` prints the hooks for it',
-      installed: async () => claudeHooks(project),
+      install: '`outrigger init claude-code` installs the plugin',
+      installed: async () => claudePlugin(project) ?? claudeHooks(project),
     },
   ]
   return Promise.all(hosts.map(host => hostCheck(project, host)))
@@ -315,6 +335,28 @@ function dshProfiles({ files, env, system }: Project): string | undefined {
         .map(({ name }) => name)
         .sort()
         .join(', ')}`
+}
+
+/** The plugin, where the person's or the project's settings of Claude Code switch it on; its module or its hooks then work by version. */
+function claudePlugin({ files, env, root }: Project): string | undefined {
+  const home = env['CLAUDE_CONFIG_DIR'] ?? (env['HOME'] === undefined ? undefined : joinPath(env['HOME'], '.claude'))
+  for (const folder of [joinPath(root, '.claude'), ...(home === undefined ? [] : [home])]) {
+    for (const name of ['settings.local.json', 'settings.json']) {
+      const id = enabledPlugin(readText(files, joinPath(folder, name)))
+      if (id !== undefined) return `plugin ${id}`
+    }
+  }
+  return undefined
+}
+
+function enabledPlugin(settings: string): string | undefined {
+  try {
+    const enabled = asRecord(asRecord(JSON.parse(settings) as Json)['enabledPlugins'])
+    return Object.keys(enabled).find(id => id.startsWith('outrigger@') && enabled[id] === true)
+  } catch {
+    // None, or none that can be read: the host says so itself.
+    return undefined
+  }
 }
 
 /** Settings of Claude Code that call our hooks. */

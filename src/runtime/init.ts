@@ -61,7 +61,7 @@ export function initOperation(project: Project): Operation<InitInput, InitOutput
     decode: value => decodeInput(input, value) as InitInput,
     run: given => init(project, given),
     render: initText,
-    examples: ['outrigger init', 'outrigger init dsh --profile web --dry-run'],
+    examples: ['outrigger init', 'outrigger init claude-code', 'outrigger init dsh --profile web --dry-run'],
   }
 }
 
@@ -80,16 +80,8 @@ async function init(project: Project, given: InitInput): Promise<InitOutput> {
     case 'hooks':
       return initHooks(dryRun)
     case 'claude-code':
-      throw noClaudePlugin()
+      return initClaudeCode(project, dryRun)
   }
-}
-
-function noClaudePlugin(): OutriggerError {
-  return new OutriggerError('HOST_UNSUPPORTED', 'this version has no plugin for Claude Code', {
-    subject: 'claude-code',
-    hint: '`outrigger init hooks` prints the command hooks that work in Claude Code',
-    exit: 3,
-  })
 }
 
 async function initProject({ files, places }: Project, dryRun: boolean): Promise<InitOutput> {
@@ -108,7 +100,7 @@ async function initProject({ files, places }: Project, dryRun: boolean): Promise
     next: [
       'name the sources of a document under `sources:` in its frontmatter, then run `outrigger keel stamp`',
       'run `outrigger keel check` in CI; it fails when a document is behind its sources',
-      '`outrigger init dsh` or `outrigger init hooks` brings it into your host; `outrigger doctor` shows what works',
+      '`outrigger init claude-code`, `outrigger init dsh` or `outrigger init hooks` brings it into your host; `outrigger doctor` shows what works',
     ],
   }
 }
@@ -126,14 +118,7 @@ async function initDsh(project: Project, profile: string, dryRun: boolean): Prom
       hint: 'give a name like web or headless',
     })
   }
-  const { program } = project.system
-  if (!program.isBuilt) {
-    throw new OutriggerError('HOST_FAILED', 'Outrigger is not built here', {
-      subject: program.folder,
-      hint: `run \`npm run build\` in ${program.folder}`,
-      exit: 3,
-    })
-  }
+  const program = builtProgram(project)
   // What runs here is what the host gets, without asking a registry: a linked folder could not load the host's packages, so it is packed.
   const packs = joinPath(parentOf(project.places.userCache ?? project.places.state), 'packs')
   if (!dryRun) {
@@ -152,8 +137,40 @@ async function initDsh(project: Project, profile: string, dryRun: boolean): Prom
     dryRun,
     created: [],
     kept: [],
-    ran: commands.map(({ program: name, args }) => [name, ...args].map(quoted).join(' ')),
+    ran: commands.map(lineOf),
     next: [`start the host: \`dsh --profile ${profile}\``, '`/keel` in a session shows the documents that are behind'],
+  }
+}
+
+/** Throws `HOST_FAILED` for a clone that is not built: a host would get a package without a program. */
+function builtProgram({ system: { program } }: Project): Project['system']['program'] {
+  if (program.isBuilt) return program
+  throw new OutriggerError('HOST_FAILED', 'Outrigger is not built here', {
+    subject: program.folder,
+    hint: `run \`npm run build\` in ${program.folder}`,
+    exit: 3,
+  })
+}
+
+/** The plugin is a marketplace of its own; the host reads a folder in place, so it lasts as long as this package does. */
+async function initClaudeCode(project: Project, dryRun: boolean): Promise<InitOutput> {
+  const plugin = joinPath(builtProgram(project).folder, 'dist', 'claude-code')
+  const commands: readonly Command[] = [
+    { program: 'claude', args: ['plugin', 'marketplace', 'add', plugin], cwd: project.root },
+    { program: 'claude', args: ['plugin', 'install', 'outrigger@outrigger'], cwd: project.root },
+  ]
+  if (!dryRun) for (const command of commands) await runHost(project, command)
+  return {
+    target: 'claude-code',
+    dryRun,
+    created: [],
+    kept: [],
+    ran: commands.map(lineOf),
+    next: [
+      'start the host: `claude`',
+      '`/keel` in a session shows the documents that are behind; `/outrigger` shows what works',
+      'take it out again with `claude plugin uninstall outrigger@outrigger`',
+    ],
   }
 }
 
@@ -187,6 +204,8 @@ function initHooks(dryRun: boolean): InitOutput {
     settings: { hooks: Object.fromEntries(hookEvents.map(event => [event, entry(event)])) },
   }
 }
+
+const lineOf = ({ program, args }: Command): string => [program, ...args].map(quoted).join(' ')
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

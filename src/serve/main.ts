@@ -171,7 +171,9 @@ const key = 'serve'
 async function note(project: Project, running: Running): Promise<void> {
   const store = await project.sessionStore()
   const there = await store.get(key)
-  await store.put(key, { ...running }, there?.version ?? 0).catch(() => undefined)
+  await store
+    .put(key, { ...running, startedAt: new Date(project.clock.now()).toISOString() }, there?.version ?? 0)
+    .catch(() => undefined)
 }
 
 async function forget(project: Project): Promise<void> {

@@ -167,6 +167,23 @@ describe('doctor', () => {
     expect(find(output, 'claude-code')[0]?.text).toMatch(/^Claude Code 2\.1\.332 \(Claude Code\); hooks in .*settings\.json$/)
   })
 
+  it.each([
+    [{ 'outrigger@outrigger': true }, 'plugin outrigger@outrigger'],
+    [{ 'outrigger@outrigger': false }, '`outrigger init claude-code` installs the plugin'],
+    [{ 'other@market': true }, '`outrigger init claude-code` installs the plugin'],
+  ])('says of Claude Code with the plugins %j: %s', async (enabledPlugins, words) => {
+    const home = temporaryFolder()
+    mkdirSync(join(home, '.claude'))
+    writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ enabledPlugins }))
+    const env = { HOME: home, PATH: programs({ claude: 'echo "2.1.332 (Claude Code)"' }) }
+    const { project } = await testProject(() => {}, { env })
+    expect(find(await run(project), 'claude-code')[0]).toEqual({
+      id: 'claude-code',
+      status: 'ok',
+      text: `Claude Code 2.1.332 (Claude Code); ${words}`,
+    })
+  })
+
   it("names the models' keys, never their values", async () => {
     const home = temporaryFolder()
     mkdirSync(join(home, '.config/outrigger'), { recursive: true })

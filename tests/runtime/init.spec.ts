@@ -54,6 +54,7 @@ describe('init dsh', () => {
     for (const [name, exit] of [
       ['dsh', dshExit],
       ['npm', 0],
+      ['claude', dshExit],
     ] as const) {
       writeFileSync(
         join(folder, name),
@@ -122,6 +123,37 @@ describe('init dsh', () => {
     })
   })
 
+  it("gives the plugin's folder of what runs here to Claude Code as a marketplace, then installs from it", async () => {
+    const { env, calls } = recorded()
+    const { project, root } = await testProject(() => {}, { env })
+    const at = as(project, { folder: '/opt/outrigger' })
+    const output = await run(at, { target: 'claude-code' })
+    expect(calls()).toEqual([
+      ['claude', 'plugin', 'marketplace', 'add', '/opt/outrigger/dist/claude-code'],
+      ['claude', 'plugin', 'install', 'outrigger@outrigger'],
+    ])
+    expect(output.ran[1]).toBe('claude plugin install outrigger@outrigger')
+    expect(output.next.join(' ')).toContain('/keel')
+    expect(existsSync(join(root, '.outrigger'))).toBe(false)
+    expect((await run(at, { target: 'claude-code', dryRun: true })).ran).toEqual(output.ran)
+    expect(calls()).toHaveLength(2)
+  })
+
+  it('gives no plugin that was not built, and says what Claude Code said when it refuses', async () => {
+    const { env, calls } = recorded(7)
+    const { project } = await testProject(() => {}, { env })
+    await expect(run(as(project, { isBuilt: false }), { target: 'claude-code' })).rejects.toMatchObject({
+      code: 'HOST_FAILED',
+      hint: expect.stringContaining('npm run build'),
+    })
+    expect(calls()).toEqual([])
+    await expect(run(as(project, {}), { target: 'claude-code' })).rejects.toMatchObject({
+      code: 'HOST_FAILED',
+      subject: 'claude',
+      message: expect.stringMatching(/exit 7:\nsaid/),
+    })
+  })
+
   it.each(['../x', '-x', 'a b', 'a/b'])('refuses the profile "%s"', async profile => {
     const { env, calls } = recorded()
     const { project } = await testProject(() => {}, { env })
@@ -141,16 +173,6 @@ describe('init for other hosts', () => {
     for (const [event, entries] of Object.entries(hooks)) expect(entries[0]!.hooks[0]!.command).toBe(`outrigger hook ${event}`)
     expect(next.join(' ')).toContain('.claude/settings.json')
     expect(existsSync(join(root, '.outrigger'))).toBe(false)
-  })
-
-  it('refuses Claude Code by code, and points at the hooks', async () => {
-    const { project } = await testProject()
-    await expect(run(project, { target: 'claude-code' })).rejects.toMatchObject({
-      code: 'HOST_UNSUPPORTED',
-      exit: 3,
-      subject: 'claude-code',
-      hint: expect.stringContaining('outrigger init hooks'),
-    })
   })
 
   it('refuses a profile for a host that has none', async () => {

@@ -112,6 +112,22 @@ describe('starting the engine process', () => {
     }))
 })
 
+describe('doctor', () => {
+  it('shows the process that runs, and one that was killed as none', () =>
+    withProject(async root => {
+      const row = async () => {
+        const { out } = await program.run(root, ['doctor', '--json'])
+        const { checks } = JSON.parse(out) as { checks: { id: string; status: string; text: string }[] }
+        return checks.find(check => check.id === 'serve')
+      }
+      expect(await row()).toMatchObject({ status: 'ok', text: expect.stringContaining('no engine process runs') as string })
+      const { pid, socket, version } = await detach(root)
+      expect((await row())?.text).toMatch(`engine process ${pid}, version ${version}, on ${socket}, since 2`)
+      await dies(pid)
+      expect((await row())?.text).toContain(`the last one was process ${pid}`)
+    }))
+})
+
 describe('when something goes wrong', () => {
   it('a process killed in the middle of a turn is started again and knows what it heard', () =>
     withProject(async root => {
