@@ -29,7 +29,7 @@ export async function beginRecord(
     k: 'begin',
     cell,
     parent: journal.state.head,
-    source: await journal.part(text),
+    source: await journal.part(text, { isMasked: true }),
     ...(uses.length > 0 && { secrets: uses }),
     ...(options.description !== undefined && { description: secrets.mask(options.description) }),
     echo: options.echo ?? 'return',
@@ -50,7 +50,12 @@ export async function endRecord(
 ): Promise<Extract<NewRecord, { readonly k: 'end' }>> {
   const { done, value } = report
   const isKept = report.loss === undefined && done !== undefined
-  const masked = <T>(part: T): T => JSON.parse(secrets.mask(JSON.stringify(part))) as T
+  const masked = <T>(part: T): T => {
+    if (Array.isArray(part) && part.length === 0) return part
+    const text = JSON.stringify(part)
+    const safe = secrets.mask(text)
+    return safe === text ? part : (JSON.parse(safe) as T)
+  }
   /** A part that may be empty, masked. */
   const list = async <T extends object>(part: readonly T[]): Promise<MaybeBlob<readonly T[]>> =>
     part.length === 0 ? [] : ((await journal.part(masked(part) as unknown as Json)) as never)

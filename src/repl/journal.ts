@@ -20,7 +20,7 @@ export interface Journal {
   readonly epoch: number
   write(record: NewRecord): Promise<void>
   /** Large values become blobs. */
-  part<T extends Json>(value: T): Promise<MaybeBlob<T>>
+  part<T extends Json>(value: T, options?: { readonly isMasked?: boolean }): Promise<MaybeBlob<T>>
   load<T extends Json>(part: MaybeBlob<T>): Promise<T | undefined>
   /** Bytes under their SHA-256 in hex; content that is there already is left as it is. */
   keep(hash: string, bytes: Uint8Array): Promise<void>
@@ -78,10 +78,10 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       await store.append(stream, whole as unknown as Json, survives())
       fold(state, whole)
     },
-    async part(value) {
+    async part(value, { isMasked = false } = {}) {
       const text = JSON.stringify(value)
       if (text.length <= blobBytes) return value
-      const masked = options.mask(text)
+      const masked = isMasked ? text : options.mask(text)
       const blob = sha256(masked)
       await put(blobKey(blob), { text: masked })
       return { blob, bytes: Buffer.byteLength(masked) }
