@@ -179,10 +179,11 @@ function storeOn(database: DatabaseSync, file: string, options: SqliteOptions & 
         ).run(key, owner, until)
         const release = async () => {
           if (isClosed) return
-          await change(() => query('DELETE FROM leases WHERE key = ? AND owner = ?').run(key, owner))
+          await change(() => query('DELETE FROM leases WHERE key = ? AND owner = ?').run(key, owner), 'process')
         }
         return { held: true, key, owner, until, release }
-      })
+        // A power cut ends every holder: an owner of another boot counts as gone.
+      }, 'process')
     },
 
     leases: () =>
