@@ -25,6 +25,8 @@ it('shows what it promises, part by part, and leaves nothing behind', async () =
     parts: [
       { name: 'keel', ok: true },
       { name: 'repl', ok: true },
+      { name: 'companion', ok: true },
+      { name: 'pack', ok: true },
     ],
   })
   expect(document.parts[0].checks.length).toBeGreaterThanOrEqual(13)
