@@ -156,7 +156,11 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     const live = await open(agent)
     await tellBusy(agent)
     const answer = capText(at.answers.at(-1) ?? '')
-    const { hold, actions } = await live.outrigger.mayStop({
+    const {
+      hold,
+      parts = [],
+      actions,
+    } = await live.outrigger.mayStop({
       ...originOf(live, at),
       kind: 'turn-ending',
       turn,
@@ -166,8 +170,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     at.pending.push(...sessions.carry(live, at.session, actions))
     if (hold === null) return
     at.held = true
-    // Only keel asks for holds so far; the runtime joins those of several engines into one text.
-    agent.steer(notice('keel', hold, hold.split('\n', 1)[0] ?? hold))
+    const engine = parts.length > 1 ? undefined : (parts[0]?.engine ?? 'keel')
+    agent.steer(notice(engine, hold, hold.split('\n', 1)[0] ?? hold))
   }
 
   /** Switch the host's own driver of the goal off; the objective stays. */

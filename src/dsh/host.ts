@@ -35,6 +35,8 @@ export interface DoorHost {
   start(agent: Agent, message: UserMessage): void
   /** Tokens that fit into the agent's context; 0 when the host does not know. */
   window(agent: Agent): number
+  /** Tokens at which the host compacts a window of this size; `undefined`: nothing here does. */
+  compactsAt(window: number): number | undefined
   /** Ask the session's model beside its conversation. Never rejects. */
   ask(agent: Agent, ask: ActionOf<'ask-model'>, signal: AbortSignal): Promise<ModelReply>
   /** Open a session beside this one. @param onId - told its id before it begins. */
@@ -42,6 +44,9 @@ export interface DoorHost {
   /** One line for people; the host's log. */
   warn(text: string): void
 }
+
+/** Of the host's own compaction, where its row says nothing. */
+const usualRatio = 0.8
 
 /** Rows mount concurrently, so what may be absent is looked up late. */
 export function hostOf(ctx: Context): DoorHost {
@@ -61,6 +66,10 @@ export function hostOf(ctx: Context): DoorHost {
     },
     start: (agent, message) => ctx.agents.withoutInitiator(() => agent.followup(message)),
     window: agent => agent.session.requestContext()?.contextWindow ?? 0,
+    compactsAt: window => {
+      const compaction = ctx.get('compaction') as { readonly config?: { readonly thresholdRatio?: number } } | undefined
+      return compaction === undefined ? undefined : Math.floor(window * (compaction.config?.thresholdRatio ?? usualRatio))
+    },
     ask: (agent, ask, signal) => askModel(ctx, agent, ask, signal),
     openBeside: (agent, onId) => openBeside(ctx, agent, onId),
     warn: text => {

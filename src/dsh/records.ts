@@ -52,7 +52,7 @@ export async function tellRecord(
       const window = host.window(agent)
       if (usage === undefined || window === 0 || at.helper !== undefined) return
       const live = await sessions.open(agent)
-      await sessions.handle(live, contextMeasured(sessions.originOf(live, at), usage, window))
+      await sessions.handle(live, contextMeasured(sessions.originOf(live, at), usage, window, host.compactsAt(window)))
       return
     }
     case 'tool/call':

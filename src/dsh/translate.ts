@@ -152,7 +152,12 @@ function goalChanged(origin: Origin, data: Readonly<Record<string, unknown>>): E
 }
 
 /** Tokens in the window after a request: uncached and cached input, and the answer, which is part of the next one. */
-export function contextMeasured(origin: Origin, usage: TokenUsage, window: number): EventOf<'context-measured'> {
+export function contextMeasured(
+  origin: Origin,
+  usage: TokenUsage,
+  window: number,
+  compactsAt?: number,
+): EventOf<'context-measured'> {
   const tokens = usage.inputTokens + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) + usage.outputTokens
-  return { ...origin, kind: 'context-measured', tokens, window }
+  return { ...origin, kind: 'context-measured', tokens, window, ...(compactsAt !== undefined && { compactsAt }) }
 }

@@ -74,8 +74,8 @@ export function eventsOf(event: HostEvent, payload: Payload, place: Place): read
       return path === undefined ? [] : [{ ...base, kind: 'file-changed', path: relative(payload, place, path), by: 'outside' }]
     }
     case 'PreCompact':
-      // What is saved before a compaction belongs to another engine; the compaction itself comes as SessionStart.
-      return []
+      // pack's notes are saved while everything is there; the compaction itself comes as SessionStart.
+      return [{ ...base, kind: 'command-run', name: 'pack', args: 'save --plain', by: 'host' }]
     case 'SessionEnd':
       return [{ ...base, kind: 'session-ended', reason: textOf(payload['reason']) ?? 'other' }]
     default:

@@ -96,6 +96,8 @@ export class Moment {
   /** Answer the command that is being handled; what comes later is a notice. */
   say(ok: boolean, text: string, ms?: number): void {
     const { event } = this
+    // A host that asks by itself reads no answer; the ledger has what was done.
+    if (event.kind === 'command-run' && event.by === 'host') return
     if (event.kind !== 'command-run' || this.hasReplied) {
       this.notify(text, ok ? 'info' : 'warning', ms)
       return

@@ -137,7 +137,7 @@ describe('a host event becomes', () => {
       [{ ...base, kind: 'file-changed', path: 'a/b.md', by: 'outside' }],
     ],
     ['FileChanged', {}, []],
-    ['PreCompact', { trigger: 'auto' }, []],
+    ['PreCompact', { trigger: 'auto' }, [{ ...base, kind: 'command-run', name: 'pack', args: 'save --plain', by: 'host' }]],
     ['SessionEnd', { reason: 'clear' }, [{ ...base, kind: 'session-ended', reason: 'clear' }]],
   ])('%s %j', (event, more, events) => {
     expect(eventsOf(event, payload(more), place)).toEqual(events)

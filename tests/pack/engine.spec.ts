@@ -660,3 +660,19 @@ describe('auto mode', () => {
     expect(world.all('start-fresh')).toEqual([])
   })
 })
+
+describe('a host that is about to compact', () => {
+  it('has the notes saved without a model, and is answered nothing', async () => {
+    const world = packWorld()
+    await world.command('/pack save billing --plain')
+    const replies = world.all('reply').length
+    await world.tell('command-run', { name: 'pack', args: 'save --plain', by: 'host' })
+    expect([world.pack.saves.length, world.all('reply').length, world.all('ask-model').length]).toEqual([2, replies, 0])
+  })
+
+  it('leaves nothing behind where there is no stream', async () => {
+    const world = packWorld()
+    await world.tell('command-run', { name: 'pack', args: 'save --plain', by: 'host' })
+    expect([world.asked, world.ledger, await world.store.list('')]).toEqual([[], [], []])
+  })
+})
