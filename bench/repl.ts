@@ -1,6 +1,6 @@
 /**
  * The REPL: round trips of cells through a session with its worker and its journal on disk, beside DSH's stock code runtime, which starts a fresh worker
- * thread for each program and keeps no state. Recovery is not measured: this version has none.
+ * thread for each program and keeps no state. Recovery is from the death of the worker to the answer of the next cell.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,6 +37,7 @@ export async function run(): Promise<void> {
       await coldRow(project, stock),
       await loopRow(project, stock),
       ...editRows(),
+      ...(await recoveryRows(project)),
     ])
     await printMemory(project)
   } finally {
@@ -99,6 +100,26 @@ async function coldRow(project: Project, stock: Stock): Promise<Row> {
   await Promise.all(open.map(session => session.close()))
   const peer = await measure(7, () => stock.run('return 1'))
   return { what: 'first cell of a cold session', ...own, targetMs: 70, peer: { name: peerName, medianMs: peer.medianMs } }
+}
+
+/** A worker that was killed after so many cells, each with a name; without copies every cell runs again. */
+async function recoveryRows(project: Project): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const checkpoint of ['auto', 'off'] as const) {
+    for (const cells of [10, 100, 1_000]) {
+      const session = await openRepl(project, { session: `bench-${++sessions}`, override: { checkpoint } })
+      for (let i = 0; i < cells; i++) await cell(session, `const list${i} = [${i}]`)
+      // Copies are made between cells.
+      await new Promise(resolve => setTimeout(resolve, 400))
+      const own = await measure(3, async () => {
+        session.kill9()
+        await cell(session, `return list${cells - 1}[0]`)
+      })
+      await session.close()
+      rows.push({ what: `killed after ${cells} cells, ${checkpoint === 'auto' ? 'with' : 'without'} copies: next cell`, ...own })
+    }
+  }
+  return rows
 }
 
 /** What passes after the budget until the next cell has answered. */

@@ -400,7 +400,8 @@ class Session implements ReplSession {
   }
 
   async rest(): Promise<boolean> {
-    if (this.#current !== undefined || this.#kernel.worker === null) return false
+    if (this.#current !== undefined) return false
+    if (this.#kernel.worker === null) return true
     await this.#copying
     const look = await this.#kernel.look(lookMs)
     if (look === undefined || look.timers > 0 || look.handles > 0 || this.#current !== undefined) return false

@@ -430,7 +430,7 @@ export interface ReplSession {
   prune(): Promise<Pruned>
   /** A door's word on what its host made of a result. */
   confirm(cell: number, how: 'confirmed' | 'altered', note?: string): Promise<void>
-  /** End the worker if everything it knows can be had again without loss and nothing is going on; whether it did. */
+  /** End the worker if everything it knows can be had again without loss and nothing is going on; whether there is none now. */
   rest(): Promise<boolean>
   /** SIGKILL to the worker and nothing else; its process id, `null` when there is none. */
   kill9(): number | null

@@ -1,9 +1,12 @@
-/** The REPL's sessions that one process has open, by name; a session is opened when it is first asked for. */
+/**
+ * The REPL's sessions that one process has open, by name; a session is opened when it is first asked for. Where there are as many as there may be, the one
+ * that was used longest ago and whose names all come back without loss is closed: it goes on when it is asked for again.
+ */
 import { OutriggerError } from '../errors.ts'
 import type { ReplConfig, ReplSession } from '../repl/types.ts'
 
 export interface ReplSessions {
-  /** Rejects with what opening it throws, and `REPL_LIMIT` while `maxWorkers` others are open. A failed opening is tried again. */
+  /** Rejects with what opening it throws, and `REPL_LIMIT` while `maxWorkers` others are open that cannot be closed. A failed opening is tried again. */
   get(name: string, open: () => Promise<ReplSession>): Promise<ReplSession>
   /** Those that are open have these settings from their next cell on; all are closed when the REPL is turned off. */
   configure(config: ReplConfig): Promise<void>
@@ -25,20 +28,33 @@ export function createReplSessions(limit: () => number): ReplSessions {
     await Promise.all([...open.keys()].map(close))
   }
 
+  const makeRoom = async (name: string): Promise<void> => {
+    // Those that were used longest ago are first.
+    for (const [other, opening] of [...open]) {
+      if (open.size <= limit()) return
+      if (other === name) continue
+      const session = await opening.catch(() => undefined)
+      if (session !== undefined && (await session.rest())) await close(other)
+    }
+    if (open.size <= limit()) return
+    const why = `${open.size - 1} sessions are open already`
+    throw new OutriggerError('REPL_LIMIT', why, {
+      subject: name,
+      hint: 'use one of them, or raise `maxWorkers` below `repl` in the configuration',
+    })
+  }
+
   return {
     get: (name, make) => {
       const known = open.get(name)
-      if (known !== undefined) return known
-      if (open.size >= limit()) {
-        const why = `${open.size} sessions are open already`
-        return Promise.reject(
-          new OutriggerError('REPL_LIMIT', why, {
-            subject: name,
-            hint: 'use one of them, or raise `maxWorkers` below `repl` in the configuration',
-          }),
-        )
+      if (known !== undefined) {
+        open.delete(name)
+        open.set(name, known)
+        return known
       }
-      const opening = make()
+      const opening = Promise.resolve()
+        .then(() => makeRoom(name))
+        .then(make)
       open.set(name, opening)
       opening.catch(() => {
         if (open.get(name) === opening) open.delete(name)

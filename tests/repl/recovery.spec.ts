@@ -113,3 +113,88 @@ describe('a session that was closed', () => {
     expect((await second.run('return p')).recovery).toBeUndefined()
   })
 })
+
+describe('what a cell asks of states', () => {
+  it('takes effect after it, also when it throws', async () => {
+    const test = await startSession()
+    const asked = await test.run('const kept = 1; return await repl.state({ action: "save", name: "s" })')
+    expect(asked.value).toEqual({ accepted: true })
+    expect((await test.session.state()).named).toMatchObject([{ name: 's', cell: 1 }])
+    const failed = await test.run('const late = 2; await repl.state({ action: "reset" }); throw new Error("no")')
+    expect(failed.outcome).toBe('threw')
+    expect((await test.run('return [typeof kept, typeof late]')).value).toEqual(['undefined', 'undefined'])
+    expect((await test.run('await repl.state({ action: "restore", name: "none" })')).error?.message).toContain(
+      'REPL_UNKNOWN_STATE',
+    )
+  })
+})
+
+describe('secrets', () => {
+  it('are in no record and no blob, and come back from the environment', async () => {
+    const store = memoryStore()
+    const cwd = temporaryFolder()
+    const env = { API_TOKEN: 'very-secret-value-1' }
+    const first = await startSession({ store, cwd, env })
+    await first.run('const config = { token: "very-secret-value-1" }; const plain = 1; console.log(config.token)')
+    await sleep(50)
+    await first.session.close()
+    for (const key of await store.list('')) {
+      for await (const { record } of store.read(key, 0)) expect(JSON.stringify(record)).not.toContain('very-secret')
+      const blob = ((await store.get(key))?.value ?? {}) as { readonly text?: string; readonly base64?: string }
+      expect(blob.text ?? '').not.toContain('very-secret')
+      expect(Buffer.from(blob.base64 ?? '', 'base64').includes('very-secret')).toBe(false)
+    }
+    const second = await startSession({ store, cwd, env })
+    expect((await second.run('return [config.token, plain]')).value).toEqual(['very-secret-value-1', 1])
+    await second.session.close()
+    const third = await startSession({ store, cwd })
+    const after = await third.run('return [typeof config, plain]')
+    expect(after.value).toEqual(['undefined', 1])
+    expect(after.recovery?.bindings).toContainEqual({ name: 'config', status: 'lost', reason: 'secret', cell: 1 })
+  })
+})
+
+describe('a fork', () => {
+  it('has the names of its cell and leaves the old session as it is', async () => {
+    const store = memoryStore()
+    const test = await startSession({
+      store,
+      more: { openFork: async to => ({ store, name: to, close: () => undefined }) },
+    })
+    await test.cells('const n = { v: 1 }', 'n.v = 2')
+    await sleep(50)
+    await test.session.fork(1, 'other')
+    const other = await startSession({ store, more: { name: 'other' } })
+    expect((await other.run('return n.v')).value).toBe(1)
+    expect((await test.run('return n.v')).value).toBe(2)
+    await expect(test.session.fork(1, 'other')).rejects.toMatchObject({ code: 'REPL_BAD_REQUEST' })
+  })
+})
+
+describe('a cell that was interrupted with its process', () => {
+  it('is told once, with its calls, and its state is the one before it', async () => {
+    const store = memoryStore()
+    const cwd = temporaryFolder()
+    const first = await startSession({ store, cwd, owner: '1:boot:0' })
+    await first.run('let n = 1')
+    let called = (): void => {}
+    const asked = new Promise<void>(resolve => (called = resolve))
+    const options: RunOptions = {
+      tools: [{ name: 'slow' }],
+      call: () => {
+        called()
+        return new Promise(() => {})
+      },
+    }
+    const running = first.run('n = 2; await tools.slow({})', options)
+    running.catch(() => undefined)
+    await asked
+    // As after kill -9: another process has what was written so far.
+    const copy = memoryStore()
+    for await (const { record } of store.read('repl/test/journal', 0)) await copy.append('repl/test/journal', record)
+    const second = await startSession({ store: copy, cwd })
+    const after = await second.run('return n')
+    expect(after).toMatchObject({ value: 1, recovery: { interrupted: { cell: 2, calls: ['tools.slow'] } } })
+    expect((await second.run('return n')).recovery).toBeUndefined()
+  })
+})
