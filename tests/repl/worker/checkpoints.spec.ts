@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { NameKind } from '../../../src/repl/compile/program.ts'
 import type { RestoreMessage } from '../../../src/repl/worker/protocol.ts'
 import type { FixedEntry } from '../../../src/repl/worker/tape.ts'
-import { type RawWorker, startRawWorker } from '../../support/repl/raw-worker.ts'
+import { type RawWorker, sharedWorker, startRawWorker } from '../../support/repl/raw-worker.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 interface Known {
@@ -187,6 +187,7 @@ describe('names come back', () => {
 })
 
 describe('what cannot be stored', () => {
+  const shared = sharedWorker()
   it.each([
     ['import net from "node:net"; const it = net.createServer().listen(0); const ok = 1', 'open-handle'],
     ['const it = { deep: [setInterval(() => {}, 1e6)] }', 'open-handle'],
@@ -204,8 +205,8 @@ describe('what cannot be stored', () => {
     ['class Q { static list = [] } Q.prototype.added = () => 1; const it = Q', 'closure-effect'],
     ['const it = fetch("data:,x"); await it; const r = await it', 'private-state'],
   ])('%s', async (source, reason) => {
-    const worker = await startRawWorker()
-    const { done } = await worker.run(source)
+    const worker = await shared()
+    const { done } = await worker.run(source.replace('const it', 'var it'))
     expect(done.failure).toBeUndefined()
     const [stored] = await worker.check(['it'])
     expect(stored!.component.opaque[0]).toMatchObject({ name: 'it', reason })

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type RawWorker, startRawWorker } from '../../support/repl/raw-worker.ts'
+import { type RawWorker, sharedWorker, startRawWorker } from '../../support/repl/raw-worker.ts'
 import { temporaryFolder } from '../../support/temporary.ts'
 
 const shown = (
@@ -23,6 +23,7 @@ async function effectsOf(source: string, worker?: RawWorker): Promise<readonly s
 }
 
 describe('an effect', () => {
+  const shared = sharedWorker()
   it.each([
     ['import fs from "node:fs"; fs.appendFileSync("log.txt", "x"); fs.appendFileSync("log.txt", "y")', ['file log.txt 2']],
     [
@@ -76,7 +77,13 @@ describe('an effect', () => {
       [],
     ],
   ])('%s', async (source, expected) => {
-    expect(await effectsOf(source)).toEqual(expected.map(each => (each === 'watch .' ? expect.stringMatching(/^watch /) : each)))
+    const worker = await shared()
+    await worker.run(
+      `process.chdir(${JSON.stringify(worker.cwd)}); for (const name of require('fs').readdirSync('.')) require('fs').rmSync(name, { recursive: true })`,
+    )
+    expect(await effectsOf(source, worker)).toEqual(
+      expected.map(each => (each === 'watch .' ? expect.stringMatching(/^watch /) : each)),
+    )
   })
 
   it('is a request, told once however much it does inside', async () => {
@@ -211,6 +218,7 @@ describe('a stamp', () => {
 })
 
 describe('a replaced function', () => {
+  const shared = sharedWorker()
   it.each([
     'fs',
     'fs/promises',
@@ -226,7 +234,7 @@ describe('a replaced function', () => {
     'worker_threads',
     'dgram',
   ])('of %s keeps name, length and all own properties', async name => {
-    const worker = await startRawWorker()
+    const worker = await shared()
     // A process without an engine says how they are.
     const describeAll = `(module => Object.entries(Object.getOwnPropertyDescriptors(module)).flatMap(([key, { value }]) => typeof value !== 'function' ? [] : [[key, value.name, value.length, Reflect.ownKeys(value).map(String).join(), typeof value.prototype]]))`
     const plain = JSON.parse(
@@ -242,14 +250,14 @@ describe('a replaced function', () => {
   it('is what modules export, too', async () => {
     const source =
       'import * as all from "node:fs"; import fs, { readFileSync } from "node:fs"; import { setTimeout as wait } from "node:timers"; return [all.readFileSync === fs.readFileSync, readFileSync === require("fs").readFileSync, wait === setTimeout, fs.promises === require("fs/promises"), typeof require("util").promisify(fs.exists)]'
-    const worker = await startRawWorker()
+    const worker = await shared()
     expect((await worker.run(source)).value).toEqual([true, true, true, true, 'function'])
   })
 
   it('fails as the original does', async () => {
     const source =
       'const said = []; for (const f of [() => setTimeout(1), () => require("fs").readFileSync(), () => require("crypto").randomBytes(-1), () => crypto.getRandomValues(new Float32Array(1)), () => require("fs").writeFileSync({}, "")]) { try { f() } catch (e) { said.push(e.code ?? e.name) } } return said'
-    const worker = await startRawWorker()
+    const worker = await shared()
     expect((await worker.run(source)).value).toEqual([
       'ERR_INVALID_ARG_TYPE',
       'ERR_INVALID_ARG_TYPE',
@@ -276,7 +284,7 @@ describe('a replaced function', () => {
       const d = fs.openSync("/dev/null", "r+"); const b = Buffer.alloc(1)
       const plain = time(() => fs.fstatSync(d), 3_000)
       return [time(() => Date.now(), 3_000), time(() => Math.random(), 3_000), time(() => fs.writeSync(d, b), 3_000) - plain]`
-    const worker = await startRawWorker()
+    const worker = await shared()
     const times = (await worker.run(source)).value as number[]
     // A machine that others use: twice the bound.
     for (const each of times) expect(each).toBeLessThan(4)

@@ -1,6 +1,6 @@
 /** What ambient sources gave a cell, it gets again. */
 import { describe, expect, it } from 'vitest'
-import { startRawWorker } from '../../support/repl/raw-worker.ts'
+import { sharedWorker, startRawWorker } from '../../support/repl/raw-worker.ts'
 
 /** Run it, run it again in another worker, and compare. */
 async function twice(source: string, options: { call?: (name: string, args: unknown) => unknown } = {}) {
@@ -68,10 +68,12 @@ const sources: readonly (readonly [what: string, source: string])[] = [
 ]
 
 describe('a cell that is run again', () => {
+  const [one, two] = [sharedWorker(), sharedWorker()]
   it.each(sources)(
     'gets what it got from %s',
     async (_, source) => {
-      const { ran, again } = await twice(source)
+      const ran = await (await one()).run(source)
+      const again = await (await two()).again(ran, source)
       expect(ran.done.failure).toBeUndefined()
       expect(ran.done).toMatchObject({ outcome: 'ok', effects: [], stamps: [] })
       expect(again.done.divergence).toBeUndefined()

@@ -1,5 +1,8 @@
 /** A worker spoken to in its own words, without kernel, session and journal. */
-import { onTestFinished } from 'vitest'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, onTestFinished } from 'vitest'
 import { nodeWorkers } from '../../../src/node/worker-process.ts'
 import { jsonOf } from '../../../src/repl/values/json.ts'
 import { parseGraph } from '../../../src/repl/values/parse.ts'
@@ -50,10 +53,35 @@ export interface RawWorker {
 
 const emptyTape: Tape = { v: 1 }
 
-export async function startRawWorker(
-  options: { cwd?: string; boot?: Partial<BootMessage>; env?: Record<string, string> } = {},
-): Promise<RawWorker> {
-  const cwd = options.cwd ?? temporaryFolder()
+export interface RawWorkerOptions {
+  readonly cwd?: string
+  readonly boot?: Partial<BootMessage>
+  readonly env?: Record<string, string>
+}
+
+/** One worker for all tests of a file whose cells leave nothing behind. Call it where tests are described. */
+export function sharedWorker(): () => Promise<RawWorker> {
+  let worker: Promise<RawWorker> | undefined
+  let folder: string | undefined
+  afterAll(async () => {
+    await (await worker)?.end()
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  })
+  return () => {
+    folder ??= realpathSync(mkdtempSync(join(tmpdir(), 'outrigger-test-')))
+    worker ??= start({ cwd: folder })
+    return worker
+  }
+}
+
+export async function startRawWorker(options: RawWorkerOptions = {}): Promise<RawWorker> {
+  const worker = await start({ ...options, cwd: options.cwd ?? temporaryFolder() })
+  onTestFinished(() => worker.end())
+  return worker
+}
+
+async function start(options: RawWorkerOptions & { readonly cwd: string }): Promise<RawWorker> {
+  const { cwd } = options
   const nonce = new Uint8Array(16).fill(7)
   const reader = new FrameReader(nonce)
   const said: FromWorker[] = []
@@ -124,7 +152,6 @@ export async function startRawWorker(
   const ready = wait('ready')
   send({ t: 'boot', outputBytes: 1024 * 1024, decorators: 'standard', jsx: 'off', ...options.boot })
   await ready
-  onTestFinished(() => worker.kill())
   let cell = 0
   const run: RawWorker['run'] = async (source, { call, ...more } = {}) => {
     answerCall = call
