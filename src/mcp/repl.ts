@@ -8,9 +8,9 @@ import { answerOf } from '../cli/repl/serve.ts'
 import { historyText, listText, stateText } from '../cli/repl/texts.ts'
 import type { Json } from '../ports/json.ts'
 import { resultText } from '../repl/render.ts'
-import { editAnswerText, pageText } from '../repl/tool-text.ts'
+import { backText, editAnswerText, pageText, savedText } from '../repl/tool-text.ts'
 import { decodeTool, editTool, historyTool, type ReplTool, runTool, stateTool } from '../repl/tools.ts'
-import type { History, Page, ReplSession, RunOptions, SessionState } from '../repl/types.ts'
+import type { History, Page, ReplSession, RestoredState, RunOptions, SessionState } from '../repl/types.ts'
 import { replConfig } from '../runtime/config-repl.ts'
 import type { Project } from '../runtime/project.ts'
 import { createReplSessions } from '../runtime/repl-sessions.ts'
@@ -123,8 +123,20 @@ function optionsOf(fields: Fields, signal: AbortSignal): RunOptions {
 
 function stateAnswerText(fields: Fields, document: object, modelChars: number): string {
   const { action, offset = 0 } = fields
-  if (action === 'page' || action === 'logs') return pageText(document as Page, offset as number, modelChars)
-  return stateText(document as SessionState)
+  switch (action) {
+    case 'page':
+    case 'logs':
+      return pageText(document as Page, offset as number, modelChars)
+    case 'save':
+      return savedText(document as { readonly name: string })
+    case 'delete':
+      return `Deleted ${String(fields['name'])}.`
+    case 'restore':
+    case 'reset':
+      return backText((document as RestoredState).recovery)
+    default:
+      return stateText(document as SessionState)
+  }
 }
 
 function answer(verb: string, document: object, text: string, isError = false): CallToolResult {

@@ -158,9 +158,9 @@ describe('serve', () => {
     expect(await until(line => line['id'] === 'long')).toMatchObject({ outcome: 'aborted', error: { code: 'OUT-A001' } })
     expect(await ask({ id: 3, op: 'cancel', target: 'nobody' })).toMatchObject({ ok: true, cancelled: false })
     expect(await ask({ id: 4, op: 'kill9' })).toMatchObject({ ok: true, pid: expect.any(Number) })
-    expect(await ask({ id: 5, op: 'run', code: 'return typeof keep' })).toMatchObject({
-      value: 'undefined',
-      recovery: { reason: 'worker-exit', bindings: [{ name: 'keep', status: 'lost' }] },
+    expect(await ask({ id: 5, op: 'run', code: 'return keep' })).toMatchObject({
+      value: 1,
+      recovery: { reason: 'worker-exit', counts: { lost: 0 } },
     })
     expect(await ask({ id: 6, op: 'restart' })).toMatchObject({ ok: true, recovery: { reason: 'restart', counts: { lost: 0 } } })
   })
@@ -209,7 +209,7 @@ describe('serve', () => {
     expect(await third.until(line => line['schema'] === 'outrigger.repl.hello/1')).toMatchObject({ cells: 1 })
   })
 
-  it('remembers cells, handles and output after a restart, and says which names are gone', async () => {
+  it('remembers cells, handles and output after a restart, and has its names again', async () => {
     const cwd = program.folder()
     const first = serve(cwd, './s')
     await first.ask({ id: 1, op: 'run', code: 'const m = new Map([["k", 1]]); console.log("printed"); return m' })
@@ -218,10 +218,10 @@ describe('serve', () => {
     const again = serve(cwd, './s')
     expect(await again.ask({ id: 1, op: 'state', action: 'page', handle: 'v1' })).toMatchObject({ ok: true, type: 'Map(1)' })
     expect(await again.ask({ id: 2, op: 'state', action: 'logs', cell: 1 })).toMatchObject({ text: 'printed', total: 7 })
-    expect(await again.ask({ id: 3, op: 'run', code: 'return typeof m' })).toMatchObject({
+    expect(await again.ask({ id: 3, op: 'run', code: 'return m.get("k")' })).toMatchObject({
       cell: 2,
-      value: 'undefined',
-      recovery: { reason: 'host-restart', bindings: [{ name: 'm', status: 'lost', cell: 1 }] },
+      value: 1,
+      recovery: { reason: 'host-restart', counts: { lost: 0 } },
     })
     expect('recovery' in (await again.ask({ id: 4, op: 'run', code: 'return 1' }))).toBe(false)
   })

@@ -3,6 +3,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { errorDocument } from '../../errors.ts'
 import { resultText } from '../../repl/render.ts'
+import { backText, savedText } from '../../repl/tool-text.ts'
 import type { EditInput, Recovery, ReplConfig, ReplSession, RunOptions } from '../../repl/types.ts'
 import type { Io } from '../io.ts'
 import { complete, type KnownName } from './complete.ts'
@@ -182,10 +183,7 @@ export async function interactive(
         return undefined
       case '.save':
         if (rest[0] === undefined) write('write: .save name')
-        else {
-          const { atRisk = [] } = await session.save(rest[0])
-          write(atRisk.length === 0 ? `saved as ${rest[0]}` : `saved as ${rest[0]}, without ${atRisk.join(', ')}`)
-        }
+        else write(savedText(await session.save(rest[0])))
         return undefined
       case '.restore': {
         const [to] = rest
@@ -213,16 +211,6 @@ export async function interactive(
         return undefined
     }
   }
-}
-
-/** What a new worker has of the names. */
-function backText({ counts, bindings }: Recovery): string {
-  const { exact, replayed, snapshot, lost } = counts
-  const kept = exact + replayed + snapshot
-  const gone = bindings.filter(({ status }) => status === 'lost').map(({ name }) => name)
-  const not =
-    lost === 0 ? '' : `; not back: ${gone.slice(0, 10).join(', ')}${gone.length > 10 ? ` and ${gone.length - 10} more` : ''}`
-  return `a new worker; ${kept} name${kept === 1 ? ' is' : 's are'} back${not}`
 }
 
 function editOf(text: string): EditInput | undefined {

@@ -83,7 +83,7 @@ describe.skipIf(noTerminal !== undefined)('the prompt', () => {
     type('let n = 1\r')
     await see('> ')
     type('.save base\r')
-    await see('saved as base')
+    await see('Saved as base.')
     type('n = 2\r')
     await see(/\n2\n/)
     type('.restore nothing\r')

@@ -131,30 +131,39 @@ it('marks failed cells and refused edits as errors, and runs a good edit as a ne
   })
 })
 
-it('says once, by name, what a restart lost', async () => {
+it('A43: finds its names again after client and server were restarted, and says nothing when nothing was lost', async () => {
   const folder = program.folder()
   const first = await connect(folder)
   await run(first, 'const a = 1')
   await first.close()
   const second = await connect(folder)
-  const again = await run(second, 'return typeof a')
-  expect(again.structuredContent).toMatchObject({
-    cell: 2,
-    value: 'undefined',
-    recovery: { reason: 'host-restart', counts: { lost: 1 }, bindings: [{ name: 'a', status: 'lost', cell: 1 }] },
-  })
-  expect(again.content[0]!.text).toContain('[outrigger] REPL restarted')
-  expect((await run(second, 'return 3')).content[0]!.text).toBe('3')
+  const again = await run(second, 'return a')
+  expect(again).toMatchObject({ content: [{ text: '1' }], structuredContent: { cell: 2, value: 1 } })
   const { structuredContent, content } = await call(second, 'repl_history', { source: true })
   expect(structuredContent).toMatchObject({
     schema: 'outrigger.repl.history/1',
-    head: 3,
-    cells: [{ cell: 1, source: 'const a = 1' }, {}, {}],
+    head: 2,
+    cells: [{ cell: 1, source: 'const a = 1' }, {}],
   })
   expect(content[0]!.text).toContain('const a = 1')
 })
 
-it('lists names and sessions, pages values and logs, and refuses what this version does not have', async () => {
+it('says once, by name, what a restart lost', async () => {
+  const folder = program.folder()
+  const first = await connect(folder)
+  await run(first, 'import net from "node:net"; const srv = net.createServer().listen(0)')
+  await first.close()
+  const second = await connect(folder)
+  const again = await run(second, 'return typeof srv')
+  expect(again.structuredContent).toMatchObject({
+    value: 'undefined',
+    recovery: { reason: 'host-restart', counts: { lost: 1 } },
+  })
+  expect(again.content[0]!.text).toMatch(/\[outrigger\] REPL restarted[\s\S]*Not back: srv \(open handle, cell 1\)/)
+  expect((await run(second, 'return 3')).content[0]!.text).toBe('3')
+})
+
+it('lists names and sessions, pages values and logs, and keeps states', async () => {
   const client = await connect(program.folder())
   await run(
     client,
@@ -163,11 +172,10 @@ it('lists names and sessions, pages values and logs, and refuses what this versi
   const list = await call(client, 'repl_state')
   expect(list.structuredContent).toMatchObject({
     schema: 'outrigger.repl.state/1',
-    mode: 'volatile',
-    bindings: [{ name: 'rows', recover: 'lost' }],
+    mode: 'durable',
+    bindings: [{ name: 'rows' }],
   })
   expect(list.content[0]!.text).toContain('rows')
-  expect(list.content[0]!.text).toContain('not kept over a restart')
   const page = await call(client, 'repl_state', { action: 'page', handle: 'v1', path: [], limit: 10 })
   expect(page.structuredContent).toMatchObject({ ok: true, total: 1 })
   expect((await call(client, 'repl_state', { action: 'logs', cell: 1 })).structuredContent).toMatchObject({
@@ -177,9 +185,21 @@ it('lists names and sessions, pages values and logs, and refuses what this versi
   expect((await call(client, 'repl_state', { action: 'sessions' })).structuredContent).toMatchObject({
     sessions: [{ name: 'default', cells: 1 }],
   })
-  expect(await call(client, 'repl_state', { action: 'save', name: 'base' })).toMatchObject({
+  const saved = await call(client, 'repl_state', { action: 'save', name: 'base' })
+  expect(saved).toMatchObject({
+    structuredContent: { ok: true, name: 'base' },
+    content: [{ text: expect.stringContaining('base') }],
+  })
+  await run(client, 'const rows = 2')
+  const back = await call(client, 'repl_state', { action: 'restore', name: 'base' })
+  expect(back).toMatchObject({ structuredContent: { ok: true, head: 1, recovery: { reason: 'restore', counts: { lost: 0 } } } })
+  expect((await run(client, 'return rows.length')).structuredContent).toMatchObject({ value: 500 })
+  expect(await call(client, 'repl_state', { action: 'reset' })).toMatchObject({ structuredContent: { ok: true, head: 0 } })
+  expect((await run(client, 'return typeof rows')).structuredContent).toMatchObject({ value: 'undefined' })
+  expect(await call(client, 'repl_state', { action: 'delete', name: 'base' })).toMatchObject({ structuredContent: { ok: true } })
+  expect(await call(client, 'repl_state', { action: 'restore', name: 'base' })).toMatchObject({
     isError: true,
-    structuredContent: { error: { code: 'REPL_BAD_REQUEST', message: expect.stringContaining('not in this version') } },
+    structuredContent: { error: { code: 'REPL_UNKNOWN_STATE' } },
   })
   expect(await call(client, 'repl_state', { action: 'page', handle: 'v9' })).toMatchObject({
     isError: true,
