@@ -6,6 +6,7 @@ import type { Action } from '../session/actions.ts'
 import type { Engine, LedgerLine, Step, StepContext } from '../session/engine.ts'
 import type { EventOf, SessionEvent } from '../session/events.ts'
 import type { SessionFacts } from '../session/facts.ts'
+import { claimsOf } from './claims/check-claims.ts'
 import { defaultThreshold } from './confidence.ts'
 import { identities } from './config.ts'
 import { createJudge, type Judge, judgeEvent, ledgerLine } from './judge/judge.ts'
@@ -32,14 +33,14 @@ type Handled = Exclude<SessionEvent, { readonly kind: 'turn-ending' }>
 const sureEnough = 0.9
 
 export interface CompanionEngineOptions {
-  /** Wait for what is read in the background: for who has time and wants the same answer twice. */
+  /** Wait for what is read in the background, and however long it takes: for who has time and wants the same answer twice. */
   readonly isPatient?: boolean
 }
 
 /** Throws what the configuration throws. */
 export function createCompanionEngine(companion: Companion, options: CompanionEngineOptions = {}): Engine<CompanionState> {
   companion.config()
-  const judge = createJudge(companion)
+  const judge = createJudge(companion, options.isPatient === true ? { reconcileMs: Number.POSITIVE_INFINITY } : {})
   return {
     name: 'companion',
     initial: noState,
@@ -62,6 +63,8 @@ function handle(judge: Judge, state: CompanionState, event: Handled, context: St
   switch (event.kind) {
     case 'session-started': {
       companion.knowledge.start()
+      // What goes wrong in it is said by the call that needs it.
+      prepare(judge).catch(() => {})
       const config = companion.config()
       if (!config.enabled || !config.log || judge.said.has('activated')) return same(state)
       judge.said.add('activated')
@@ -114,19 +117,28 @@ function judged(
   const { companion } = judge
   companion.knowledge.start()
   const config = companion.config()
-  let judgement: ReturnType<typeof judgeEvent>
   try {
-    judgement = judgeEvent(judge, state, event, contextOf(context))
+    const judgement = judgeEvent(judge, state, event, contextOf(context))
+    // What the changed files say is read behind the answer.
+    if (judgement.state !== state) setImmediate(() => settle(companion))
+    const { note, action } = judgement
+    const actions: readonly Action[] =
+      note === null ? [] : [{ kind: 'add-context', id: action!, engine: 'companion', text: note.text, summary: note.summary }]
+    return written(judge, config, { state: judgement.state, actions, ledger: judgement.ledger })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return written(judge, config, { state, actions: [], ledger: [ledgerLine(config, 'failed', lines.failed('judge', message))] })
+    return { state, actions: [], ledger: config.log ? [ledgerLine(config, 'failed', lines.failed('judge', message))] : [] }
   }
-  // What the changed files say is read behind the answer.
-  if (judgement.state !== state) setImmediate(() => settle(companion))
-  const { note, action } = judgement
-  const actions: readonly Action[] =
-    note === null ? [] : [{ kind: 'add-context', id: action!, engine: 'companion', text: note.text, summary: note.summary }]
-  return written(judge, config, { state: judgement.state, actions, ledger: judgement.ledger })
+}
+
+/** The root's README is read before a call asks for it. */
+async function prepare({ companion, claimCache }: Judge): Promise<void> {
+  const { deps, knowledge, observations } = companion
+  await knowledge.ready()
+  const { tree, packages } = knowledge
+  const root = packages.at('')
+  if (root === null || tree.capped) return
+  claimsOf({ deps, tree, packages, observations, claims: companion.compiled(companion.config()).claims, cache: claimCache }, root)
 }
 
 function settle(companion: Companion): void {

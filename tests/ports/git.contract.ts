@@ -55,6 +55,39 @@ export function gitContract(name: string, create: (env: Repository['env']) => Gi
       for (const path of hardNames) expect(await git.history(repo.root, path, 5)).toHaveLength(1)
     })
 
+    it('lists what is tracked and what could be, and tells which files commits touched', async () => {
+      const { repo, git } = start()
+      for (const path of hardNames) repo.write(path, '1')
+      repo.write('.gitignore', 'hidden\n')
+      const first = repo.commit('all')
+      repo.write('plain.md', '2')
+      repo.write('ümlaut/ß.md', '2')
+      const second = repo.commit('two')
+      repo.git('mv', 'plain.md', 'moved.md')
+      const third = repo.commit('moved')
+      repo.write('hidden', '')
+      repo.write('fresh', '')
+      expect([...(await git.listed(repo.root))!].sort()).toEqual(
+        [...hardNames.filter(path => path !== 'plain.md'), '.gitignore', 'fresh', 'moved.md'].sort(),
+      )
+      const limits = { max: 10, maxBytes: 1_000_000, timeoutMs: 30_000 }
+      const all = (await git.touched(repo.root, limits))!
+      expect(all.whole).toBe(true)
+      expect(all.commits.map(({ commit, parents, files }) => ({ commit, parents, files: [...files].sort() }))).toEqual([
+        { commit: third, parents: [second], files: ['moved.md', 'plain.md'] },
+        { commit: second, parents: [first], files: ['plain.md', 'ümlaut/ß.md'] },
+        { commit: first, parents: [], files: [...hardNames, '.gitignore'].sort() },
+      ])
+      expect(all.commits[0]!.at).toBe(Date.parse('2026-01-02T03:04:05Z'))
+      expect(
+        (await git.touched(repo.root, { ...limits, from: third, since: second }))!.commits.map(({ commit }) => commit),
+      ).toEqual([third])
+      expect((await git.touched(repo.root, { ...limits, max: 1 }))!.commits).toHaveLength(1)
+      expect((await git.touched(repo.root, { ...limits, maxBytes: 10 }))!.whole).toBe(false)
+      expect(await git.touched(repo.root, { ...limits, from: '--output=x' })).toBeUndefined()
+      expect(await git.touched(join(repo.root, '..'), limits)).toBeUndefined()
+    })
+
     it('marks entries that git does not look at', async () => {
       const { repo, git } = start()
       repo.write('a', '1')

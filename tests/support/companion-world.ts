@@ -76,7 +76,7 @@ export async function openCompanionWorld(repo: Repository, config: Override['val
   })
   const companion = project.companion()
   await companion.knowledge.ready()
-  const judge = createJudge(companion)
+  const judge = createJudge(companion, { reconcileMs: Number.POSITIVE_INFINITY })
   let state: CompanionState = noState
   let calls = 0
   const context = { declaredBy: () => [], toldByKeel: () => new Set<string>(), newId: () => `a${++calls}` }

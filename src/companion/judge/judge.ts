@@ -34,13 +34,24 @@ export interface Judge {
   readonly said: Said
   readonly suiteRuns: Map<string, SuiteRun>
   readonly suiteCounts: Map<string, { readonly stamp: string; readonly n: number | null }>
+  /** A reconciliation that takes longer is silence with a line. */
+  readonly reconcileMs: number
   /** The host's graph, if it has one. */
   readonly nodes?: (dir: string) => readonly TestNode[]
 }
 
 export function createJudge(companion: Companion, rest: Partial<Judge> = {}): Judge {
   const { observations, claimCache } = companion
-  return { companion, observations, claimCache, said: new Set(), suiteRuns: new Map(), suiteCounts: new Map(), ...rest }
+  return {
+    companion,
+    observations,
+    claimCache,
+    said: new Set(),
+    suiteRuns: new Map(),
+    suiteCounts: new Map(),
+    reconcileMs: 50,
+    ...rest,
+  }
 }
 
 /** A bash call can write thousands of files: the first of them speak for the rest. */

@@ -24,8 +24,6 @@ export interface ReconcileOutcome {
   readonly ledger: readonly LedgerLine[]
 }
 
-/** More than this is silence with a line. */
-const maxMs = 50
 const maxPackages = 8
 
 export function reconcile(
@@ -46,8 +44,11 @@ export function reconcile(
       config.compat === 'playform'
         ? bySuites(judge, config, workspace, event, call, ledger)
         : byClaims(judge, call, hasRun, workspace)
-    if (performance.now() - started > maxMs) {
-      return { ...none, ledger: [ledgerLine(config, 'failed', lines.failed('reconciliation', `took more than ${maxMs} ms`))] }
+    if (performance.now() - started > judge.reconcileMs) {
+      return {
+        ...none,
+        ledger: [ledgerLine(config, 'failed', lines.failed('reconciliation', `took more than ${judge.reconcileMs} ms`))],
+      }
     }
     return tell(judge, config, found, event, agent, context, ledger)
   } catch (error) {

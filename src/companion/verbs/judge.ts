@@ -63,7 +63,12 @@ export function judgeOperation(get: GetCompanion): Operation<JudgeInput, JudgeOu
     const file = given.state === undefined ? null : absoluteIn(caller.cwd ?? deps.root, given.state)
     const kept = file === null ? null : readState(companion, file, given.state!)
     const observations = createObservations(kept?.observations)
-    const judge = createJudge(companion, { observations, said: new Set(kept?.said), suiteRuns: new Map(kept?.suiteRuns) })
+    const judge = createJudge(companion, {
+      observations,
+      reconcileMs: Number.POSITIVE_INFINITY,
+      said: new Set(kept?.said),
+      suiteRuns: new Map(kept?.suiteRuns),
+    })
     let state: CompanionState = kept === null ? noState : decodeState(kept.state as never)
     const [declaredBy] = await Promise.all([deps.readEdges(), knowledge.ready()])
     let ids = 0
