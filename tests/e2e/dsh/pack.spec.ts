@@ -70,7 +70,7 @@ describe('a person at the real host', () => {
     expect(ran.unscripted).toEqual([])
   })
 
-  it('has nothing lost when the host is killed in the middle, and is offered the start that did not happen', async () => {
+  it('has nothing lost when the host is killed in the middle, and loads the notes in the next process', async () => {
     const { root, outrigger } = await repository()
     const home = prepared.copy()
     const killed = await runPerson({
