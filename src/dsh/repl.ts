@@ -9,10 +9,11 @@ import type { StreamChunk } from '@deepseek-ai/dsh-llm'
 import type {} from '@deepseek-ai/dsh-system-prompt'
 import type {} from '@deepseek-ai/dsh-tools'
 import type { Json } from '../ports/json.ts'
+import { aliveText } from '../repl/alive.ts'
 import { nestedEditRefused, promptSection } from '../repl/prompt.ts'
 import type { ToolDeclaration } from '../repl/types.ts'
 import { hostOf } from './host.ts'
-import { tipMessage } from './messages.ts'
+import { notice, tipMessage } from './messages.ts'
 import { canonicalStream } from './repl/canonical-stream.ts'
 import { editToolOf } from './repl/edit-tool.ts'
 import { chipOf, isWatched, serveNames, showChip } from './repl/page.ts'
@@ -86,6 +87,21 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
     const agent = ctx.agents.list().find(each => each.session.id === request.sessionId)
     if (agent === undefined || request.purpose !== undefined || !presentation.isCodeOnly(agent)) return next()
     return canonicalized(ctx, agent, repl, next())
+  })
+
+  // A conversation that was shortened has forgotten what it declared; the names are still there.
+  ctx.on('session/event', (session, event) => {
+    const { type, data } = event as { readonly type: string; readonly data: { readonly error?: unknown } }
+    if (type !== 'compaction/end' || data.error !== undefined) return
+    const agent = ctx.agents.list().find(each => each.session === session)
+    if (agent === undefined || !presentation.isServed(agent)) return
+    repl
+      .look(agent.id)
+      .then(state => {
+        const text = state === undefined ? undefined : aliveText(state)
+        if (text !== undefined) agent.inject(notice('repl', text, 'REPL names still alive'))
+      })
+      .catch(error => warn(`outrigger: the names of the REPL could not be told after a compaction: ${String(error)}`))
   })
 
   ctx.on('agent/disposed', ({ agent }) => {
