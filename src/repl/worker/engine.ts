@@ -46,7 +46,7 @@ export function start(context: object): void {
     onDivergence: cell => runner?.diverged(cell),
   })
   captureOutput(channel, () => boot.outputBytes, owner)
-  const platform = createPlatform([[recorder.variables, ['process', 'env']]])
+  const platform = createPlatform([[recorder.variables, ['process', 'env']]], recorder.prepare)
   const modules = createModules({
     asked: specifier => {
       recorder.prepare(specifier)

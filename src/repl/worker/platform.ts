@@ -21,8 +21,14 @@ export interface Platform {
 
 const isObject = (value: unknown): value is object => (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** @param more - objects that stand where a getter or a proxy is. */
-export function createPlatform(more: readonly (readonly [value: object, path: readonly string[]])[]): Platform {
+/**
+ * @param more - objects that stand where a getter or a proxy is.
+ * @param prepare - a module of the platform is about to be had by a cell.
+ */
+export function createPlatform(
+  more: readonly (readonly [value: object, path: readonly string[]])[],
+  prepare: (specifier: string) => void,
+): Platform {
   const known = new WeakMap<object, Reference>()
   // What handles have in common.
   const waiting = new Set(['events'])
@@ -66,6 +72,8 @@ export function createPlatform(more: readonly (readonly [value: object, path: re
       const [first] = path
       if (first?.startsWith('node:')) {
         if (!captured.isBuiltin(first)) return undefined
+        prepare(first)
+        waiting.add(first)
         at = captured.builtin(first)
         rest = path.slice(1)
       }

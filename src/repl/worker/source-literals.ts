@@ -22,6 +22,11 @@ interface Found extends SourcePlace {
   readonly literal: Literal
 }
 
+/** Where a value is from. `isOnly`: the one that its literal made. */
+interface Known extends Found {
+  readonly isOnly: boolean
+}
+
 /** What a reference's payload says. */
 interface Payload extends SourcePlace {
   readonly name: string
@@ -52,7 +57,7 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
   const pending: Program[] = []
   const byText = new Map<string, Found[]>()
   /** Told by where they were declared. */
-  const places = new WeakMap<object, Found>()
+  const places = new WeakMap<object, Known>()
   /** What evaluated once and was met, by place. */
   const made = new Map<string, object>()
   /** Keys of a class's prototype when it was met first. */
@@ -74,12 +79,13 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
     index()
     return byText.get(captured.realm.functionText(value)) ?? []
   }
-  const placeOf = (value: object): Found | undefined => {
+  const placeOf = (value: object): Known | undefined => {
     const known = places.get(value)
     if (known !== undefined) return known
     const all = candidates(value)
     const [first] = all
-    return first !== undefined && all.every(each => each.literal.isOpen) ? first : undefined
+    if (first === undefined || !all.every(each => each.literal.isOpen)) return undefined
+    return { ...first, isOnly: first.literal.once && all.length === 1 }
   }
   const keyOf = ({ cell, start }: SourcePlace): string => `${cell}:${start}`
   const watch = (value: object): void => {
@@ -105,7 +111,7 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
     }
     const value = evaluate(program, literal, helpersOf(program)) as object
     if (literal.once) made.set(keyOf(place), value)
-    places.set(value, { ...place, literal })
+    places.set(value, { ...place, literal, isOnly: literal.once })
     watch(value)
     return value
   }
@@ -120,7 +126,7 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
       watch(value)
       const inside = candidates(value).filter(each => each.cell === cell && each.start >= start && each.end <= end)
       if (inside.length !== 1 || !inside[0]!.literal.isOpen) return
-      places.set(value, inside[0]!)
+      places.set(value, { ...inside[0]!, isOnly: inside[0]!.literal.once })
       if (inside[0]!.literal.once) made.set(keyOf(inside[0]!), value)
     },
     find: value => {
@@ -129,8 +135,7 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
       if (found === undefined) return undefined
       watch(value)
       if (!isPristine(value)) return undefined
-      const { cell, start, end, literal } = found
-      const isOnly = literal.once && (places.has(value) || candidates(value).length === 1)
+      const { cell, start, end, literal, isOnly } = found
       const name = functionName(value)
       const payload: Payload = { cell, start, end, name, ...(isOnly && { once: true as const }) }
       const shown = `[${literal.kind}${name === '' ? '' : ` ${name}`}]`
@@ -158,7 +163,7 @@ export function createSourceLiterals(helpersOf: (program: Program) => object): S
       if (program === undefined || literal === undefined) return undefined
       const value = once ? makeAt(place) : (evaluate(program, literal, helpersOf(program)) as object)
       if (value === undefined) return undefined
-      places.set(value, { ...place, literal })
+      places.set(value, { ...place, literal, isOnly: once === true })
       watch(value)
       if (functionName(value) !== name)
         defineProperty(value, 'name', { value: name, writable: false, enumerable: false, configurable: true })

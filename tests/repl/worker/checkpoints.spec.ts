@@ -160,6 +160,11 @@ describe('names come back', () => {
     ).toEqual([2, 2, true, true, true, true, true, true, true, 7, 1, 1, 'p'])
   })
 
+  it('as functions of the platform that are watched there, too', async () => {
+    const { second } = await moved(['const save = [require("fs").writeFileSync]'])
+    expect((await second.run('save[0]("made", "x")', { cell: 9 })).done.effects).toMatchObject([{ kind: 'file' }])
+  })
+
   it('as settled promises with their outcome', async () => {
     const { second, status, opaque } = await moved([
       'const ok = Promise.resolve({ a: 1 }); const bad = Promise.reject(new Error("no")); bad.catch(() => {}); const open = new Promise(() => {})',
