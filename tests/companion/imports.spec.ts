@@ -23,6 +23,7 @@ describe('imports of a script', () => {
     ["#!/usr/bin/env node\nimport a from './a'", ['./a']],
     ["const a = /['\"`]/; import('./b')", ['./b']],
     ["const a = b / 2; import('./c') / 3", ['./c']],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code that is read
     ["const a = `x ${ require('./a') } import('./b')`", ['./a']],
     ["const a = <p className=\"x\">import b from './b' don't {require('./c')}</p>\nimport('./d')", ['./c', './d']],
     ["const f = <T,>(x: T) => x\nimport('./a')", ['./a']],
@@ -42,6 +43,7 @@ describe('imports of a script', () => {
     "foo.import('./a')",
     'import(name)',
     "require('./a' + b)",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: code that is read
     'import(`./${a}`)',
     'import.meta.url',
     "const a = <pre>\nimport React from 'react'\n</pre>",
