@@ -1,0 +1,87 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Claude, claudeProgram, startClaude } from '../../support/claude-code/claude.ts'
+import { wordsOf } from '../../support/claude-code/fake-api.ts'
+
+const version = '2.1.332'
+const program = await claudeProgram(version)
+if ('missing' in program) console.warn(`skipped: the real program ${version} cannot be had (${program.missing})`)
+
+const files = {
+  '.git/HEAD': 'ref: refs/heads/main\n',
+  'guide.md': '---\nsources:\n  - api.md\n---\n# Guide\n\nCall open.\n',
+  'api.md': '# API\n\nopen(path)\n',
+}
+
+describe.skipIf('missing' in program)(`the plugin in Claude Code ${version}`, { timeout: 60_000 }, () => {
+  let claude: Claude
+  beforeAll(async () => {
+    claude = await startClaude('bin' in program ? program.bin : '')
+    await claude.command(claude.home, ['plugin', 'marketplace', 'add', claude.plugin])
+    await claude.command(claude.home, ['plugin', 'install', 'outrigger@outrigger'])
+  }, 120_000)
+  afterAll(() => claude?.close())
+
+  /** Everything that the requests since `from` let the model read, each message once. */
+  const read = (from: number): string => {
+    const last = claude.api.requests
+      .slice(from)
+      .filter(request => (request.tools ?? []).length > 0)
+      .at(-1)
+    return (last?.messages ?? []).map(wordsOf).join('\n')
+  }
+  const count = (text: string, word: string): number => text.split(word).length - 1
+  const allow = ['--permission-mode', 'dontAsk', '--allowedTools', 'Bash', 'mcp__plugin_outrigger_outrigger']
+
+  it('is one that the host validates without a warning', async () => {
+    expect(await claude.command(claude.home, ['plugin', 'validate', '--strict', claude.plugin])).toContain('Validation passed')
+  })
+
+  it('tells what fell behind after a call and holds the end of the turn once; a person asks with /keel', async () => {
+    const root = claude.folder(files)
+    await claude.outrigger(root, ['keel', 'stamp'])
+    const from = claude.api.requests.length
+    const command = `printf '# API\\n\\nopen(path, mode)\\n' > api.md`
+    const results = await claude.session(root, ['hello', `go [[tool:Bash ${JSON.stringify({ command })}]]`, '/keel'], {
+      args: allow,
+    })
+    const text = read(from)
+    expect(count(text, 'hook additional context: keel')).toBe(1)
+    expect(text).toContain('open(path, mode)')
+    expect(count(text, 'Stop hook feedback')).toBe(1)
+    expect(results.at(-1)).toContain('guide.md')
+  })
+
+  it('says at the start what is behind, once', async () => {
+    const root = claude.folder(files)
+    await claude.outrigger(root, ['keel', 'stamp'])
+    writeFileSync(join(root, 'api.md'), '# API\n\nopen(path, mode)\n')
+    const from = claude.api.requests.length
+    await claude.session(root, ['hello'], { args: allow })
+    expect(count(read(from), 'SessionStart hook additional context')).toBe(1)
+    expect(read(from)).toContain('guide.md')
+  })
+
+  it('runs cells of one session across calls', async () => {
+    const root = claude.folder({ 'a.txt': 'a\n' })
+    const tool = 'mcp__plugin_outrigger_outrigger__run_code'
+    const cell = (code: string) => `go [[tool:${tool} ${JSON.stringify({ code })}]]`
+    // The host lists tools of servers only when the model looks for them.
+    const found = `find [[tool:ToolSearch ${JSON.stringify({ query: `select:${tool}` })}]]`
+    const results = await claude.session(root, [found, cell('const kept = 6 * 7'), cell('console.log(kept + 1)')], { args: allow })
+    expect(results.at(-1)).toMatch(/^DONE .*43/s)
+  })
+
+  it('does the same by its command hooks, once, where no engine process can be started', async () => {
+    const root = claude.folder(files)
+    await claude.outrigger(root, ['keel', 'stamp'])
+    writeFileSync(join(root, 'api.md'), '# API\n\nopen(path, mode)\n')
+    const from = claude.api.requests.length
+    const nowhere = join(claude.home, 'nowhere', 'outrigger')
+    await claude.session(root, ['hello'], { args: allow, env: { OUTRIGGER_BIN: nowhere } })
+    expect(existsSync(nowhere)).toBe(false)
+    expect(count(read(from), 'SessionStart hook additional context')).toBe(1)
+    expect(read(from)).toContain('guide.md')
+  })
+})
