@@ -16,7 +16,8 @@ export interface CacheFile {
 
 export type WithLease = <T>(
   key: string,
-  times: { readonly ttlMs: number; readonly waitMs: number },
+  /** `pauseMs`: longest pause between two looks; 250 when left out. */
+  times: { readonly ttlMs: number; readonly waitMs: number; readonly pauseMs?: number },
   run: () => Promise<T>,
 ) => Promise<{ readonly held: true; readonly value: T } | { readonly held: false; readonly holder: string }>
 

@@ -25,7 +25,8 @@ export interface Held {
   torn?: boolean
 }
 
-const times = { ttlMs: 5_000, waitMs: 10_000 }
+/** An append takes milliseconds: who waits looks often, so that nobody waits long. */
+const times = { ttlMs: 5_000, waitMs: 10_000, pauseMs: 25 }
 
 /** Run while no other writer of the stream does. Throws `PACK_STREAM_BUSY` after ten seconds. */
 export async function locked<T>(deps: PackDeps, stream: string, run: (held: Held) => Promise<T>): Promise<T> {

@@ -86,7 +86,9 @@ function oneLine(text: string): string {
 
 const isSeparatorOrBlank = (unit: string): boolean => unit === '·' || unit === '|' || unit === ';' || unit.trim() === ''
 
+const needsCollapse = /[^\S ]| {2}|^ | $/
+
 /** One line: runs of white space are one blank. */
 export function collapse(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
+  return text.length < 2_000 && !needsCollapse.test(text) ? text : text.replace(/\s+/g, ' ').trim()
 }

@@ -7,7 +7,7 @@ import type { PackConfig } from './types.ts'
 
 export type PackLease = <T>(
   key: string,
-  times: { readonly ttlMs: number; readonly waitMs: number },
+  times: { readonly ttlMs: number; readonly waitMs: number; readonly pauseMs?: number },
   run: () => Promise<T>,
 ) => Promise<{ readonly held: true; readonly value: T } | { readonly held: false; readonly holder: string }>
 

@@ -3,7 +3,7 @@
  * whatever order its entries stand in. Pure and linear.
  */
 import { clip } from '../text/clip.ts'
-import type { OperationKey } from './clauses.ts'
+import { collapse, type OperationKey } from './clauses.ts'
 import { type EntryLine, linesOfEntry, type ScalarKey, scalarMax } from './entry-lines.ts'
 import { clauseId, type IdToken } from './ids.ts'
 import type { Entry } from './journal.ts'
@@ -255,7 +255,7 @@ const isLater = (one: Line, other: Line): boolean =>
 
 /** Lines of one section that differ in white space and case only are one line. */
 export function twinKey(section: Section, text: string): string {
-  return `${section}\0${text.replace(/\s+/g, ' ').trim().toLowerCase()}`
+  return `${section}\0${collapse(text).toLowerCase()}`
 }
 
 /** Live lines, oldest first. */

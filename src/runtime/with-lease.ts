@@ -17,7 +17,7 @@ export interface LeaseSource {
 export function createWithLease({ store, owner, elapsed = () => performance.now() }: LeaseSource): WithLease {
   const queues = new Map<string, Promise<unknown>>()
 
-  return async (key, { ttlMs, waitMs }, run) => {
+  return async (key, { ttlMs, waitMs, pauseMs = 250 }, run) => {
     const start = elapsed()
     const before = queues.get(key) ?? Promise.resolve()
     let leave = (): void => {}
@@ -43,7 +43,7 @@ export function createWithLease({ store, owner, elapsed = () => performance.now(
         }
         const left = waitMs - (elapsed() - start)
         if (left <= 0) return { held: false, holder: lease.holder }
-        await sleep(Math.min(left, Math.min(20 * 1.5 ** round, 250) * (0.5 + Math.random() / 2)))
+        await sleep(Math.min(left, Math.min(Math.min(20, pauseMs / 10) * 1.5 ** round, pauseMs) * (0.5 + Math.random() / 2)))
       }
     } finally {
       leave()
