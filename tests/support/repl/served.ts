@@ -31,7 +31,12 @@ export interface ServeOptions {
 }
 
 export function serveSession(program: Program, cwd: string, options: ServeOptions = {}): Served {
-  const { session = './s', env = {}, arguments: more = [], node = process.env['OUTRIGGER_TEST_NODE'] ?? process.execPath } = options
+  const {
+    session = './s',
+    env = {},
+    arguments: more = [],
+    node = process.env['OUTRIGGER_TEST_NODE'] ?? process.execPath,
+  } = options
   const child = spawn(node, [program.main, 'repl', 'serve', '--session', session, '--json-lines', ...more], {
     cwd,
     env: { ...program.env, ...env },
