@@ -4,7 +4,7 @@ import type { Captured } from './captured.ts'
 
 declare const captured: Captured
 
-const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect
+const { getOwnPropertyDescriptor, ownKeys } = Reflect
 
 /** Besides what the language has. Other globals are made when they are first read, some of them only in the main context. */
 const globals =
@@ -94,7 +94,3 @@ function referenceTo(value: object, path: readonly string[]): Reference {
   const kind = typeof value === 'function' ? 'function' : path.length === 1 && name.startsWith('node:') ? 'module' : 'object'
   return { of: 'path', shown: `[${kind} ${name}]`, payload: JSON.stringify(path) }
 }
-
-/** Of a prototype whose objects are timers. */
-export const classOfObject = (object: object): unknown =>
-  getOwnPropertyDescriptor(getPrototypeOf(object) ?? {}, 'constructor')?.value
