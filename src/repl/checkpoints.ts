@@ -30,6 +30,15 @@ export function createCheckpoints({ kernel, journal, config, beforeWrite }: Chec
   /** What a component took last, and how much was computed when it did. */
   const costs = new Map<string, { readonly ms: number; readonly computed: number }>()
   let computed = 0
+  /** The head after which everything had a copy. */
+  let clean: number | undefined
+
+  /** A cell that touched nothing leaves everything as it was. */
+  const isStillClean = ({ head, cells, dependencies }: Path): boolean => {
+    const before = cells.at(-2)?.cell ?? 0
+    const isLate = (cell: number): boolean => (journal.state.cells.get(cell)?.active.length ?? 0) > 0
+    return clean === before && dependencies.touchOf(head).length === 0 && !isLate(head) && !isLate(before)
+  }
 
   async function take(path: Path, wanted: readonly Wanted[], budgetMs: number, isFinal: boolean): Promise<boolean> {
     const maxComponentBytes = config().checkpointComponentMb * 1024 * 1024
@@ -73,6 +82,10 @@ export function createCheckpoints({ kernel, journal, config, beforeWrite }: Chec
     async quick(path) {
       computed += path.cells.at(-1)?.computeMs ?? 0
       if (config().checkpoint === 'off') return false
+      if (isStillClean(path)) {
+        clean = path.head
+        return false
+      }
       const { checkpointBudgetMs } = config()
       const all = withoutCopy(path)
       const wanted = all.filter(({ names }) => {
@@ -80,9 +93,14 @@ export function createCheckpoints({ kernel, journal, config, beforeWrite }: Chec
         return cost === undefined || cost.ms <= checkpointBudgetMs || computed - cost.computed >= cost.ms * restFactor
       })
       const isLeft = wanted.length > 0 && (await take(path, wanted, checkpointBudgetMs, false))
-      return isLeft || wanted.length < all.length
+      const isOver = isLeft || wanted.length < all.length
+      clean = isOver ? undefined : path.head
+      return isOver
     },
-    forget: () => costs.clear(),
+    forget: () => {
+      costs.clear()
+      clean = undefined
+    },
   }
 }
 
