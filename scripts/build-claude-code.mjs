@@ -22,7 +22,10 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
   writeFileSync(manifest, `${JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version }, null, 2)}\n`)
   // The program looks for the package around it.
   const { name, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  writeFileSync(join(out, 'package.json'), `${JSON.stringify({ name, version, license, private: true, type: 'module' }, null, 2)}\n`)
+  writeFileSync(
+    join(out, 'package.json'),
+    `${JSON.stringify({ name, version, license, private: true, type: 'module' }, null, 2)}\n`,
+  )
   const program = await build({
     absWorkingDir: root,
     entryPoints: ['src/cli/main.ts'],
@@ -52,6 +55,8 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
     platform: 'browser',
     target: 'es2022',
     alias: { 'node:buffer': join(root, 'src/claude-code/mod/buffer.ts') },
+    // The same where it is used as a global.
+    inject: [join(root, 'src/claude-code/mod/buffer.ts')],
     plugins,
     treeShaking: true,
     legalComments: 'none',
