@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildClaudeCode } from '../../scripts/build-claude-code.mjs'
-import { temporaryFolder } from '../support/temporary.ts'
 
-let plugin: string
+const folder = mkdtempSync(join(tmpdir(), 'outrigger-module-'))
+const plugin = join(folder, 'plugin')
 beforeAll(async () => {
-  plugin = join(temporaryFolder(), 'plugin')
   await buildClaudeCode(plugin, { version: '1.2.3' })
 }, 60_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Runs `ui.render` of an answer where, as in the host's realm, there is nothing of Node. */
 function drawn(text: string): unknown {
