@@ -163,9 +163,11 @@ class Planning {
         this.#computeMs += this.#cells.get(cell)?.computeMs ?? 0
       } else for (const name of this.#changedBy(group, cell)) if (!lost.has(name)) lost.set(name, reason)
     }
+    // Run again, they would bind names as they were before what lost them.
+    const useful = again.filter(cell => !this.#dependencies.touchOf(cell).some(name => lost.has(name)))
     if (base !== undefined) this.#restore(base, lost)
-    this.#replays.push(...again)
-    this.#settle(group, base, again, lost)
+    this.#replays.push(...useful)
+    this.#settle(group, base, useful, lost)
   }
 
   #reasonToSkip(cell: number, lost: ReadonlyMap<string, LostReason>): LostReason | undefined {
