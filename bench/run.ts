@@ -10,6 +10,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   pack: () => import('./pack.ts'),
   'pack-crash': () => import('./pack-crash.ts'),
   repl: () => import('./repl.ts'),
+  serve: () => import('./serve.ts'),
   'repl-crash': () => import('./repl-crash.ts'),
   'repl-recovery': () => import('./repl-recovery.ts'),
 }

@@ -20,7 +20,8 @@ const claudeCode: Door = {
     'ask-model',
     'cancel-model',
   ]),
-  contextAt: new Set(['session-started', 'compacted', 'turn-starting', 'person-spoke', 'turn-started', 'tool-finished']),
+  // The host only tells that a turn started: what would be said then waits for the first call.
+  contextAt: new Set(['session-started', 'compacted', 'turn-starting', 'person-spoke', 'tool-finished']),
 }
 
 /** A door that only asks: a command line, an MCP server. It carries nothing but answers to commands. */

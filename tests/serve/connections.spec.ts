@@ -87,3 +87,10 @@ describe('the door of a header', () => {
     expect([found.door.name, found.connection]).toEqual([door, connection])
   })
 })
+
+describe('the door of Claude Code', () => {
+  it('carries no context when a turn starts, since the host takes none there', () => {
+    const { contextAt } = callerOf('claude-code/2.1.332 x').door
+    expect([contextAt.has('person-spoke'), contextAt.has('turn-started')]).toEqual([true, false])
+  })
+})
