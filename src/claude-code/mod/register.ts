@@ -34,6 +34,8 @@ const answers = new Map<string, string[]>()
 const stopReasons = new Map<string, string>()
 /** Our submissions that wait for their turn: text → offer. */
 const submissions = new Map<string, string>()
+/** Those that were taken back before their turn began. */
+const withdrawn = new Set<string>()
 const cancelled = new Set<string>()
 
 let offer: ActionOf<'show-offer'>['offer'] = null
@@ -148,7 +150,7 @@ async function carry($: Host, action: Action): Promise<void> {
       await $.ui.invalidate('ui.render')
       return
     case 'withdraw':
-      for (const [text, known] of submissions) if (known === action.offer) submissions.delete(text)
+      for (const [text, known] of submissions) if (known === action.offer) withdrawn.add(text)
       return
     case 'show-review':
       await showReview($, action.review)
@@ -180,11 +182,12 @@ async function submit($: Host, action: ActionOf<'submit'>): Promise<void> {
   submissions.set(action.text, id)
   try {
     const { drop } = await $.prompt.submit({ text: action.text, ...(action.as === 'person' && { asUser: true }) })
-    if (drop !== undefined) await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
+    if (drop !== undefined && !withdrawn.has(action.text)) await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
   } catch (error) {
     await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: String(error).slice(0, 200) })).catch(() => [])
   } finally {
     submissions.delete(action.text)
+    withdrawn.delete(action.text)
   }
 }
 
@@ -325,6 +328,7 @@ async function prompted($: Host, e: HostEvent, next: Next): Promise<Result> {
     await titled($, e)
     return next(e)
   }
+  if (withdrawn.has(from.textOf(e['prompt']))) return { block: 'outrigger took this prompt back' }
   const actions = await say($, place => ({ ...place, kind: 'turn-starting', offer: offered }))
   const verdict = actions.find(action => action.kind === 'verdict')
   if (verdict?.admit === false) return { block: verdict.why }
