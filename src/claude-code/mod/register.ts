@@ -182,7 +182,8 @@ async function submit($: Host, action: ActionOf<'submit'>): Promise<void> {
   submissions.set(action.text, id)
   try {
     const { drop } = await $.prompt.submit({ text: action.text, ...(action.as === 'person' && { asUser: true }) })
-    if (drop !== undefined && !withdrawn.has(action.text)) await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
+    if (drop !== undefined && !withdrawn.has(action.text))
+      await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
   } catch (error) {
     await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: String(error).slice(0, 200) })).catch(() => [])
   } finally {
@@ -538,7 +539,7 @@ export function register(on: On): void {
 
   on('classic.Stop', stopped).catch((_$, e, next) => next(e))
 
-  on('turn.step', async function* ($, e, next) {
+  on('turn.step', async function* (_$, e, next) {
     const step = yield* next(e)
     const turnId = from.textOf(e['turnId'])
     const answer = from.textOf(step['answer'])
