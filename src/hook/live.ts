@@ -12,14 +12,18 @@ export const hookDoor: Door = {
   shortLived: true,
 }
 
-/** @param warn - hears why an engine cannot take part. */
+/**
+ * What an engine teaches is the affair of the host's own text (a skill, a file of instructions): said by a hook it would stand in every project.
+ *
+ * @param warn - hears why an engine cannot take part.
+ */
 export function composeForHook(project: Project, warn: (error: unknown) => void): Outrigger {
   return createOutrigger({
     root: project.root,
     store: () => project.sessionStore(),
     clock: project.clock,
     timers: systemTimers,
-    engines: makeEngines(project, { hasTools: false, hasPromptSection: false }, warn),
+    engines: makeEngines(project, { hasTools: false, hasPromptSection: true }, warn),
     ledger: project.ledger,
     door: hookDoor,
     modes: () => project.modes.list().map(mode => mode.name),

@@ -317,7 +317,7 @@ function actionsOf(effect: Effect, { newId }: StepContext): readonly Action[] {
           kind: 'status',
           id: newId(),
           engine,
-          text: effect.text,
+          text: effect.text !== null && isNews(effect.text) ? effect.text : null,
           urgent: effect.text !== null && /· (?:autorun|waits|stopped)/.test(effect.text),
         },
       ]
@@ -360,4 +360,9 @@ export function refusalOf(
 ): OutriggerError {
   const { code, subject } = document
   return new OutriggerError(String(code), message, { hint, exit, ...(typeof subject === 'string' && { subject }) })
+}
+
+/** A line that is always there is read by nobody: that the engine is on, and with which model, stands in its bar and in `/next`. */
+function isNews(text: string): boolean {
+  return text.includes(' · ')
 }

@@ -15,6 +15,7 @@ import { keelConfig, keelKeys } from './config-keel.ts'
 import type { ConfigKey } from './config-keys.ts'
 import { type ModelsConfig, modelsConfig, modelsKeys } from './config-models.ts'
 import { nextKeys } from './config-next.ts'
+import { packConfig, packKeys } from './config-pack.ts'
 import {
   type ConfigFile,
   type ConfigOwner,
@@ -23,7 +24,6 @@ import {
   type Setting,
   sectionNames,
 } from './config-read.ts'
-import { packConfig, packKeys } from './config-pack.ts'
 import { replKeys } from './config-repl.ts'
 import type { Configuration, ConfigValue, Places, SectionName, ValueFrom } from './project.ts'
 

@@ -61,7 +61,7 @@ export function initOperation(project: Project): Operation<InitInput, InitOutput
     decode: value => decodeInput(input, value) as InitInput,
     run: given => init(project, given),
     render: initText,
-    examples: ['outrigger init', 'outrigger init claude-code', 'outrigger init dsh --profile web --dry-run'],
+    examples: ['outrigger init claude-code', 'outrigger init dsh --profile web --dry-run'],
   }
 }
 

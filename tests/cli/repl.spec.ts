@@ -306,6 +306,6 @@ describe('the prompt', () => {
     })
     expect(result).toMatchObject({ code: 0, err: '' })
     expect(result.out).toMatch(/^2\n/)
-    expect(result.out).toContain('a  const object  { b: 1 }  (cell 1)')
+    expect(result.out).toContain('a  const object  { b: 1 }  (cell 1')
   })
 })

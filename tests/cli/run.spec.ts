@@ -425,7 +425,7 @@ describe('commands of the program itself', () => {
 
   it('hand their options on', async () => {
     const { out } = await runFake(world(), ['mcp', '--engine', 'keel', '--project', '/p'])
-    expect(JSON.parse(out)).toEqual({ mcp: { project: '/p', engines: ['keel'] } })
+    expect(JSON.parse(out)).toEqual({ mcp: { project: '/p', engines: ['keel'], serve: false } })
     expect(JSON.parse((await runFake(world(), ['demo', '--json'])).out)).toEqual({ demo: { json: true, quiet: false } })
     expect(JSON.parse((await runFake(world(), ['hook', 'Stop'])).out)).toEqual({ hook: { event: 'Stop' } })
   })

@@ -60,7 +60,7 @@ describe('doctor', () => {
   })
 
   it('shows where each setting came from, and what is ignored', async () => {
-    const { project } = await testProject(withFile('keel:\n  check: {strict: true}\nnext:\n  autorun: true\n'))
+    const { project } = await testProject(withFile('keel:\n  check: {strict: true}\nnext:\n  maxRounds: 200\n'))
     const output = await run(project)
     expect(output.config.find(value => value.key === 'keel.check.strict')).toEqual({
       key: 'keel.check.strict',
@@ -68,7 +68,7 @@ describe('doctor', () => {
       from: { file: '.outrigger/config.yml', line: 2 },
     })
     expect(find(output, 'config')).toEqual([
-      { id: 'config', status: 'warn', text: expect.stringContaining('next.autorun is ignored') },
+      { id: 'config', status: 'warn', text: expect.stringContaining('next.maxRounds is ignored') },
     ])
     expect(output.ok).toBe(true)
     expect(doctorOperation(project).render(output, {})).toContain('keel.check.strict = true  (.outrigger/config.yml:2)')

@@ -172,6 +172,6 @@ describe('replay', () => {
   })
 
   it('refuses an engine that is not there', async () => {
-    await expect(run(project(), 'replay', { log: 'log.jsonl', engine: ['pack'] })).rejects.toMatchObject({ code: 'BAD_INPUT' })
+    await expect(run(project(), 'replay', { log: 'log.jsonl', engine: ['kelp'] })).rejects.toMatchObject({ code: 'BAD_INPUT' })
   })
 })

@@ -244,7 +244,7 @@ describe('a recorded session', () => {
     expect(ran.out).toContain('"schema":"outrigger.replay/1"')
     expect(ran.out).toContain('guide.md')
     expect(all(root)).toEqual(before)
-    const absent = await program.run(root, ['replay', '-', '--engine', 'pack', '--json'], { stdin: log(root) })
+    const absent = await program.run(root, ['replay', '-', '--engine', 'kelp', '--json'], { stdin: log(root) })
     expect({ code: absent.code, error: error(absent) }).toMatchObject({ code: 2, error: { subject: 'engine' } })
   })
 
