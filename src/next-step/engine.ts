@@ -179,7 +179,9 @@ export function createNextEngine(deps: NextDeps): Engine<NextState> {
     const { stored, facts, local } = value
     const { memory } = state
     const isSame = stored === state.stored && facts === memory?.facts && local === memory.local
-    return { state: isSame ? state : { stored, memory: { facts, local } }, actions, ledger }
+    const next = isSame ? state : { stored, memory: { facts, local } }
+    // Where there never was a step to suggest, nothing is to be kept: not even that there was none.
+    return { state: next, actions, ledger: isForgettable(next) ? ledger.filter(({ what }) => !silences.has(what)) : ledger }
   }
 
   /** The whole view, when it is another one than the surfaces have. */
@@ -187,6 +189,8 @@ export function createNextEngine(deps: NextDeps): Engine<NextState> {
     const view = viewOf(value, new Moment(value, value.facts, worldOf(session)).holdDetail())
     const json = JSON.stringify(view)
     const before = views.get(session)
+    // A door without a place for it would say so at every turn.
+    if (!context.carries.has('show-offer')) return []
     if (json === before || (before === undefined && isBlank(view))) return []
     views.set(session, json)
     const offer = view?.kind === 'offer' ? { turn: view.turn, gen: view.gen, text: view.text, intent: view.intent } : null
@@ -245,6 +249,9 @@ export function createNextEngine(deps: NextDeps): Engine<NextState> {
     },
   }
 }
+
+/** What is said of a turn after which nothing is offered. */
+const silences: ReadonlySet<string> = new Set(['claim', 'quiet', 'not-claimed'])
 
 const same = (state: NextState): Step<NextState> => ({ state, actions: [], ledger: [] })
 

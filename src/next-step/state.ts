@@ -18,7 +18,8 @@ export function encodeNext({ stored }: NextState): Json {
 
 /** Nothing but where the turns stand: a session that never had an offer leaves no document. */
 export function isForgettable({ stored }: NextState): boolean {
-  return stored.row === null && !stored.off && stored.note === null
+  const { row, off, note, fired, declined } = stored
+  return (row === null || row.status === 'quiet') && !off && note === null && fired.length === 0 && declined.length === 0
 }
 
 const statuses = ['off', 'analyzing', 'ready', 'quiet', 'failed', 'consumed', 'superseded']
