@@ -6,6 +6,7 @@ import { OutriggerError } from '../errors.ts'
 import { exclusive } from '../keel/exclusive.ts'
 import type { Files } from '../ports/files.ts'
 import type { Json } from '../ports/json.ts'
+import type { EngineName } from '../session/actions.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { InputSchema, Operation } from '../session/operation.ts'
 import { replConfig } from './config-repl.ts'
@@ -221,13 +222,40 @@ function placeChecks({ places, system, files }: Project): readonly DoctorCheck[]
 
 async function engineChecks(project: Project): Promise<readonly DoctorCheck[]> {
   const failed = await lastFailure(project)
-  const absent: DoctorCheck = { id: 'engines', status: 'ok', text: 'companion, pack, next: not part of this version' }
   return [
     ...(await guarded('keel', () => keelChecks(project))),
+    ...(await guarded('companion', async () =>
+      switchChecks(project, 'companion', 'on', () => project.config.companion().enabled),
+    )),
     ...(await guarded('repl', () => replChecks(project))),
+    ...(await guarded('pack', async () =>
+      switchChecks(project, 'pack', 'on', () => project.config.section('pack')['enabled'] !== false),
+    )),
+    ...(await guarded('next', async () => switchChecks(project, 'next', nextMode(project), () => true))),
     ...(failed === undefined ? [] : [failed]),
-    absent,
   ]
+}
+
+/** An engine that is a switch of the configuration, or stands aside because of a fault in its section. */
+function switchChecks(project: Project, engine: EngineName, on: string, isOn: () => boolean): readonly DoctorCheck[] {
+  try {
+    project.config.section(engine)
+    return [{ id: engine, status: 'ok', text: isOn() ? on : `off (${engine}.enabled is false)` }]
+  } catch (error) {
+    if (!(error instanceof OutriggerError)) throw error
+    const hint = `correct the configuration; ${engine} takes no part until then`
+    return [{ id: engine, status: 'fail', text: `${engine}: config`, hint }]
+  }
+}
+
+function nextMode(project: Project): string {
+  try {
+    const { model, local } = project.config.section('next')
+    const named = typeof model === 'string' && model !== '' ? `on, asks ${model}` : 'on, without a model'
+    return local === false && (model === '' || model === undefined) ? 'off: no model is named and local is false' : named
+  } catch {
+    return 'on'
+  }
 }
 
 async function keelChecks(project: Project): Promise<readonly DoctorCheck[]> {
@@ -399,7 +427,7 @@ async function hostCheck({ processes, root }: Project, { id, name, program, inst
 function modelChecks({ config, env }: Project): readonly DoctorCheck[] {
   const models = config.section('models')
   const providers = Object.entries(asRecord(models['providers']))
-  if (providers.length === 0) return [{ id: 'models', status: 'ok', text: 'none configured; nothing in this version needs one' }]
+  if (providers.length === 0) return [{ id: 'models', status: 'ok', text: 'none configured; pack and next do without' }]
   return providers.map(([name, value]): DoctorCheck => {
     const variable = asRecord(value)['apiKeyEnv']
     if (typeof variable !== 'string') return { id: 'models', status: 'ok', text: `${name}: needs no key` }

@@ -39,7 +39,22 @@ describe('doctor', () => {
     expect(find(output, 'store')[0]?.text).toContain('none yet')
     expect(find(output, 'keel')[0]?.text).toContain('on; documents with sources: 0')
     expect(new Set(output.checks.map(check => check.id))).toEqual(
-      new Set(['node', 'git', 'config', 'store', 'places', 'keel', 'repl', 'engines', 'serve', 'dsh', 'claude-code', 'models']),
+      new Set([
+        'node',
+        'git',
+        'config',
+        'store',
+        'places',
+        'keel',
+        'repl',
+        'companion',
+        'pack',
+        'next',
+        'serve',
+        'dsh',
+        'claude-code',
+        'models',
+      ]),
     )
     expect(find(output, 'repl').map(check => check.text)).toEqual(['on; cells have the rights of the program that runs them'])
     expect(output.config.filter(({ key }) => key.startsWith('keel.'))).toHaveLength(20)
@@ -57,6 +72,16 @@ describe('doctor', () => {
     ])
     expect(find(output, 'keel')).toEqual([{ id: 'keel', status: 'fail', text: 'keel: config', hint: expect.any(String) }])
     expect(find(output, 'models')).toHaveLength(1)
+  })
+
+  it('shows each engine with its mode', async () => {
+    const { project } = await testProject(withFile('pack:\n  enabled: false\ncompanion:\n  gates: often\n'))
+    const { checks } = await run(project)
+    const of = (id: string) => checks.filter(check => check.id === id).map(({ status, text }) => `${status} ${text}`)
+    expect(of('pack')).toEqual(['ok off (pack.enabled is false)'])
+    expect(of('companion')).toEqual(['fail companion: config'])
+    expect(of('next')).toEqual(['ok on, without a model'])
+    expect(checks.some(({ text }) => text.includes('not part of this version'))).toBe(false)
   })
 
   it('shows where each setting came from, and what is ignored', async () => {
