@@ -25,7 +25,11 @@ export function renderList({ streams }: ListDocument): string {
   return streams
     .map(({ stream, revision, saved, entries, unsaved, trust }) => {
       const news = unsaved > 0 ? `, ${unsaved} not in the state yet` : ''
-      return `${stream}: revision ${revision}, ${saved === null ? 'never saved' : `saved ${saved}`}, ${entries} entries${news}${trust === 'own' ? '' : `, ${trust}`}`
+      return `${stream}: revision ${revision}, ${saved === null ? 'never saved' : `saved ${saved}`}, ${entriesText(entries)}${news}${trust === 'own' ? '' : `, ${trust}`}`
     })
     .join('\n')
+}
+
+export function entriesText(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`
 }

@@ -340,6 +340,6 @@ function render({ drifts, untouched, totals, foreign }: CheckOutput): string {
     ...untouched.map(
       ({ path, companion, k, because }) => `${path}: ${companion} stayed untouched (${k.toFixed(2)}: ${because.join('; ')})`,
     ),
-    `${totals.claims} claims: ${totals.ok} ok, ${totals.drift} drift, ${totals.unknown} unknown`,
+    `${totals.claims} ${totals.claims === 1 ? 'claim' : 'claims'}: ${totals.ok} ok, ${totals.drift} drift, ${totals.unknown} unknown`,
   ].join('\n')
 }

@@ -1,5 +1,7 @@
 /** `pack show`, `list`, `diff`, `verify` and `prompt`: verbs that look and change nothing. */
+
 import type { InputSchema, Operation } from '../../session/operation.ts'
+import { entriesText } from '../session-texts.ts'
 import type { DiffDocument, ListDocument, PromptDocument, ShowDocument, VerifyDocument } from '../types.ts'
 import { decoder, forField, type PackVerbs, streamField } from './shared.ts'
 
@@ -66,7 +68,7 @@ export function listOperation(verbs: PackVerbs): Operation<Record<string, never>
         : streams
             .map(one => {
               const saved = one.saved === null ? 'not saved yet' : `revision ${one.revision}, saved ${one.saved}`
-              const rest = [`${one.entries} entries`, ...(one.unsaved > 0 ? [`${one.unsaved} unsaved`] : []), one.trust]
+              const rest = [entriesText(one.entries), ...(one.unsaved > 0 ? [`${one.unsaved} unsaved`] : []), one.trust]
               return `${one.stream}: ${one.legacy ? 'of the older tool; the first use takes it over' : `${saved}, ${rest.join(', ')}`}`
             })
             .join('\n'),
@@ -140,7 +142,7 @@ export function verifyOperation(verbs: PackVerbs): Operation<{ readonly stream?:
         ...findings.map(({ stream, severity, code, line, message }) => {
           return `${severity}: ${stream}${line === undefined ? '' : `:${line}`} ${code}: ${message}`
         }),
-        `${ok ? 'fine' : 'not fine'}: ${entries} entries`,
+        `${ok ? 'fine' : 'not fine'}: ${entriesText(entries)}`,
       ].join('\n'),
     exitCode: ({ ok }) => (ok ? 0 : 1),
     examples: ['outrigger pack verify', 'outrigger pack verify billing --json'],

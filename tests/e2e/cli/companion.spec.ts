@@ -175,7 +175,7 @@ describe('companion check', () => {
     })
     expect(await run(folder, ['check', '--results', 'good.log'])).toMatchObject({
       code: 0,
-      out: '1 claims: 1 ok, 0 drift, 0 unknown\n',
+      out: '1 claim: 1 ok, 0 drift, 0 unknown\n',
     })
     const bad = await run(folder, ['check', '--results', 'bad.log', '--format', 'json'])
     expect(bad.code).toBe(1)
