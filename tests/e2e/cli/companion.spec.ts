@@ -211,7 +211,7 @@ describe('companion check', () => {
       totals: { claims: 1, ok: 0, drift: 1, unknown: 0 },
     })
     expect((await run(folder, ['check', '--results', 'bad.log'])).out).toBe(
-      'README.md:3 the claim differs from the last whole run (expected 34, actual 36)\n1 claims: 0 ok, 1 drift, 0 unknown\n',
+      'README.md:3 the claim differs from the last whole run (expected 34, actual 36)\n1 claim: 0 ok, 1 drift, 0 unknown\n',
     )
     const { runs } = JSON.parse((await run(folder, ['check', '--results', 'bad.log', '--format', 'sarif'])).out)
     expect(runs[0].tool.driver.name).toBe('outrigger companion')
@@ -222,7 +222,7 @@ describe('companion check', () => {
         locations: [{ physicalLocation: { artifactLocation: { uri: 'README.md' }, region: { startLine: 3 } } }],
       },
     ])
-    expect(await run(folder, ['check'])).toMatchObject({ code: 0, out: '1 claims: 0 ok, 0 drift, 1 unknown\n' })
+    expect(await run(folder, ['check'])).toMatchObject({ code: 0, out: '1 claim: 0 ok, 0 drift, 1 unknown\n' })
     expect((await run(folder, ['check', '--strict'])).code).toBe(1)
     expect((await run(folder, ['check', '--results', 'none.log'])).code).toBe(2)
     expect((await run(folder, ['check', '--results', 'gone.log'])).code).toBe(3)
