@@ -2,8 +2,10 @@
  * The REPL in a session of the real host whose agent calls its tools by programs: names that stay, a name declared again, a Map that reads well, a failure
  * with its place, an edit that fixes it.
  */
+import type { PersonStep } from '../dsh/demo-person.ts'
 import { runHeadless } from './host.ts'
-import { type ModelRequest, startScriptedModel, textsOf } from './scripted-model.ts'
+import { runWithPerson } from './person.ts'
+import { type ModelRequest, type ScriptedTurn, startScriptedModel, textsOf } from './scripted-model.ts'
 import type { Stage } from './stage.ts'
 
 const orders = `id,country,total
@@ -49,7 +51,8 @@ const script = [
   { text: 'DE 200.00, FR 100.00, ES 0.00.' },
 ]
 
-export async function showRepl({ narrator, host, newHome, newRepository }: Stage): Promise<void> {
+export async function showRepl(stage: Stage): Promise<void> {
+  const { narrator, host, newHome, newRepository } = stage
   narrator.part('repl · programs whose names stay')
   const repository = await newRepository({ 'orders.csv': orders })
   narrator.tell(
@@ -101,9 +104,52 @@ export async function showRepl({ narrator, host, newHome, newRepository }: Stage
   narrator.show('what the model read', fixed)
   narrator.check('the changed cell ran', /"DE": "200\.00"/.test(fixed) && /"ES": "0\.00"/.test(fixed))
   narrator.check('as a cell whose names are there for the next one', JSON.stringify(JSON.parse(after || '0')) === '["object",3]')
+  await showResume(stage)
+}
+
+const before = {
+  build: `const seen = new Map([['DE', 2], ['FR', 1]])
+const began = Date.now()
+const next = (() => { let n = 40; return () => ++n })()
+next()
+return began`,
+  send: `import { appendFileSync } from 'node:fs'
+appendFileSync('sent.log', 'one order sent\\n')`,
+  after: `import { readFileSync } from 'node:fs'
+return { countries: [...seen.keys()], began, next: next(), sent: readFileSync('sent.log', 'utf8') }`,
+} as const
+
+/** The host dies between two turns; another process of it resumes the session. */
+async function showResume({ narrator, host, newHome, newRepository }: Stage): Promise<void> {
   narrator.tell(
-    'Names live as long as the process that runs the cells. This version does not bring them back after it has ended; it says which are gone.',
+    'Now the host itself dies: kill -9, with everything that ran in it. Before, one cell built this and another wrote to a file:',
   )
+  narrator.show('cell 1', before.build)
+  narrator.show('cell 2', before.send)
+  const repository = await newRepository({ 'README.md': '# Orders\n' })
+  const home = newHome()
+  const act = async (steps: readonly PersonStep[], turns: readonly ScriptedTurn[]) => {
+    const model = await startScriptedModel({ turns })
+    const env = { DSH_TOOLS_MODE: 'code' }
+    const ran = await runWithPerson({ host, home, cwd: repository.root, modelUrl: model.url, script: steps, env })
+    await model.close()
+    return { ran, requests: model.requests }
+  }
+  const first = await act(
+    [{ say: 'Begin.' }, { kill: true }],
+    [run(before.build, 'Begin'), run(before.send, 'Send'), { text: 'Done.' }],
+  )
+  const began = textsOf(first.requests[1], 'tool').at(-1) ?? ''
+  narrator.check('the host was killed', first.ran.code !== 0)
+
+  const second = await act([{ resume: true }, { say: 'Go on.' }], [run(before.after, 'Look'), { text: 'Done.' }])
+  const there = textsOf(second.requests[1], 'tool').at(-1) ?? ''
+  narrator.tell('Another process of the host resumes the session. The next cell simply answers:')
+  narrator.show('cell 3', before.after)
+  narrator.show('what the model read', there)
+  narrator.check('the time that the first cell saw is the same', began !== '' && there.includes(began))
+  narrator.check('the closure went on counting where it stood', /"next": 42/.test(there))
+  narrator.check('what the cell did outside was not done again', /"sent": "one order sent\\n"/.test(there))
 }
 
 function sameBeginning(request: ModelRequest, first: ModelRequest | undefined): boolean {

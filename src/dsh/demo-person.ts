@@ -19,6 +19,10 @@ export type PersonStep =
   | { readonly command: string }
   /** Go on in the newest session, which somebody else opened; waits for it. */
   | { readonly follow: true }
+  /** Go on in the newest session of this folder, of a process that is gone. */
+  | { readonly resume: true }
+  /** The whole process dies here, without a word to anybody. */
+  | { readonly kill: true }
   | { readonly sleepMs: number }
 
 export function apply(ctx: Context): void {
@@ -47,7 +51,7 @@ function report(line: Readonly<Record<string, unknown>>): void {
 async function perform(ctx: Context, script: readonly PersonStep[]): Promise<void> {
   // Rows mount concurrently; the agent's tools must all be there.
   await (ctx.get('loader') as { await(): Promise<void> } | undefined)?.await()
-  let agent = await create(ctx)
+  let agent = script.some(step => 'resume' in step) ? await resume(ctx) : await create(ctx)
   for (const step of script) {
     if ('say' in step) {
       agent.followup(createUserMessage({ content: [{ type: 'text', text: step.say }], source: { kind: 'user' } }))
@@ -60,6 +64,10 @@ async function perform(ctx: Context, script: readonly PersonStep[]): Promise<voi
     } else if ('follow' in step) {
       agent = await newest(ctx, agent)
       report({ event: 'followed', session: agent.session.id })
+    } else if ('resume' in step) report({ event: 'resumed', session: agent.session.id })
+    else if ('kill' in step) {
+      process.kill(process.pid, 'SIGKILL')
+      await new Promise(() => {})
     } else await new Promise(done => setTimeout(done, step.sleepMs))
   }
   report({ event: 'done' })
@@ -70,22 +78,54 @@ async function settled(ctx: Context, agent: Agent): Promise<void> {
   await ctx.sessions.flush(agent.session as Session)
 }
 
+interface Composed {
+  readonly preset: string | undefined
+  readonly agentOptions: { readonly provider: string; readonly model: string }
+  setup(agentCtx: Context): Promise<void>
+}
+
 /** As the host's own apps do: the default model, and the agent's preset where there is one. */
-async function create(ctx: Context): Promise<Agent> {
+async function compose(ctx: Context, wanted?: string): Promise<Composed> {
   const selection = (ctx.get('agentDefaultModel') as { currentSelection(): ModelSelection }).currentSelection()
   const presets = ctx.get('agentPresets') as
     | { resolve(id?: string): Promise<{ readonly id: string }>; mount(ctx: Context, id: string): Promise<unknown> }
     | undefined
-  const preset = await presets?.resolve()
-  const { agent } = await ctx.agents.create({
-    sessionId: SessionId(`session-${randomUUID()}`),
-    meta: { cwd: process.cwd(), ...(preset !== undefined && { agentPreset: preset.id }) },
+  const preset = await presets?.resolve(wanted)
+  return {
+    preset: preset?.id,
     agentOptions: { provider: selection.provider, model: selection.model },
     setup: async agentCtx => {
       installModelSelection(agentCtx, { current: selection, assembled: undefined })
       if (preset !== undefined) await presets?.mount(agentCtx, preset.id)
     },
+  }
+}
+
+async function create(ctx: Context): Promise<Agent> {
+  const { preset, agentOptions, setup } = await compose(ctx)
+  const { agent } = await ctx.agents.create({
+    sessionId: SessionId(`session-${randomUUID()}`),
+    meta: { cwd: process.cwd(), ...(preset !== undefined && { agentPreset: preset }) },
+    agentOptions,
+    setup,
   })
+  return agent
+}
+
+interface Persistence {
+  list(): Promise<
+    readonly { readonly id: SessionId; readonly cwd?: string; readonly origin?: string; readonly createdAt: number }[]
+  >
+  inspect(id: SessionId): Promise<{ readonly meta: { readonly agentPreset?: string } }>
+}
+
+async function resume(ctx: Context): Promise<Agent> {
+  const persistence = ctx.get('sessionPersistence') as Persistence
+  const here = (await persistence.list()).filter(({ cwd, origin }) => cwd === process.cwd() && origin !== 'subagent')
+  const last = [...here].sort((a, b) => a.createdAt - b.createdAt).at(-1)
+  if (last === undefined) throw new Error('no session of this folder to resume')
+  const { agentOptions, setup } = await compose(ctx, (await persistence.inspect(last.id)).meta.agentPreset)
+  const { agent } = await ctx.agents.resume({ resumeSessionId: last.id, agentOptions, setup })
   return agent
 }
 
