@@ -393,7 +393,9 @@ class Session implements ReplSession {
 
   async #copyAll(): Promise<void> {
     try {
-      await this.#checkpoints.whole(await this.#paths.current())
+      const path = await this.#paths.current()
+      // A cell that began meanwhile would be part of a copy that says it is of the time before.
+      if (this.#current === undefined) await this.#checkpoints.whole(path)
     } catch {
       // As above.
     }

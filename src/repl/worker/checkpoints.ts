@@ -26,6 +26,8 @@ export interface CheckpointParts {
   >
   /** Learn what promises in the value have become; then `done`. */
   settle(value: unknown, done: () => void): void
+  /** A cell runs now: nothing is as it was after the last one. */
+  isRunning(): boolean
   /** What has to be known before. */
   prepare(): Promise<void>
 }
@@ -55,7 +57,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
 
   async function check({ n, components, budgetMs, maxComponentBytes }: CheckMessage): Promise<void> {
     const began = captured.now()
-    const own = { stopped: false }
+    const own = { stopped: parts.isRunning() }
     current = own
     const skipped: number[] = []
     await parts.prepare()

@@ -104,6 +104,7 @@ export function start(context: object): void {
     realm,
     host,
     unread,
+    isRunning: runner.isRunning,
     settle: values.settle,
     prepare: () => exports.learn(modules),
   })

@@ -41,6 +41,7 @@ export interface Runner {
   parse(source: string): Promise<DoneMessage['rejection']>
   /** Describes what was thrown; `position` is the place in that cell. */
   describe(thrown: unknown, cell: number): Failure
+  isRunning(): boolean
   /** ms that the running cell has computed; 0 when none runs. */
   activeMs(): number
   /** The cell that runs now, or ran last. */
@@ -404,6 +405,7 @@ export function createRunner(parts: RunnerParts): Runner {
       return compiled.kind === 'rejected' ? compiled : undefined
     },
     describe,
+    isRunning: () => active !== undefined,
     activeMs: () => (active === undefined ? 0 : captured.activeMs() - active.began),
     latest: () => latest,
   }

@@ -341,3 +341,16 @@ describe('a name that is gone', () => {
     expect((await worker.run('const srv = 6; return [srv, use()]', { cell: 14 })).value).toEqual([6, 6])
   })
 })
+
+describe('a copy that is asked for while a cell runs', () => {
+  it('is not made: it would be of a time in the middle of the cell', async () => {
+    const worker = await startRawWorker()
+    await worker.run('const list = [1]')
+    const running = worker.run('list.push(2); await new Promise(done => setTimeout(done, 150))')
+    await new Promise(done => setTimeout(done, 50))
+    expect(await worker.check(['list'])).toEqual([])
+    await running
+    expect(await worker.check(['list'])).toHaveLength(1)
+    await worker.end()
+  })
+})
