@@ -5,6 +5,7 @@
 import { showCompanion } from './companion.ts'
 import { showKeel } from './keel.ts'
 import { type Check, createNarrator, type Narrator } from './narrate.ts'
+import { showNext } from './next.ts'
 import { showPack } from './pack.ts'
 import { showRepl } from './repl.ts'
 import { type Stage, setStage } from './stage.ts'
@@ -15,6 +16,7 @@ const parts: readonly { readonly name: string; run(stage: Stage): Promise<void> 
   { name: 'repl', run: showRepl },
   { name: 'companion', run: showCompanion },
   { name: 'pack', run: showPack },
+  { name: 'next', run: showNext },
 ]
 
 interface PartReport {

@@ -35,7 +35,7 @@ export async function setStage(narrator: Narrator): Promise<Stage> {
   try {
     const tarball = await packPackage(packageRoot(), join(folder, 'packs'))
     const installed = join(folder, 'installed')
-    await addPlugin(host, installed, 'headless', tarball)
+    for (const profile of ['headless', 'web']) await addPlugin(host, installed, profile, tarball)
     return {
       narrator,
       host,
