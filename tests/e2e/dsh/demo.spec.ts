@@ -27,6 +27,7 @@ it('shows what it promises, part by part, and leaves nothing behind', async () =
       { name: 'repl', ok: true },
       { name: 'companion', ok: true },
       { name: 'pack', ok: true },
+      { name: 'next', ok: true },
     ],
   })
   expect(document.parts[0].checks.length).toBeGreaterThanOrEqual(13)
