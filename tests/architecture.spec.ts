@@ -39,7 +39,9 @@ describe('imports', () => {
   })
 
   it('of the worker program are its own: no other file runs its code', () => {
-    const wrong = files.filter(file => !isProgram(file) && readFileSync(file, 'utf8').match(/from '[^']*\/worker\/(?!protocol|tape)/))
+    const wrong = files.filter(
+      file => !isProgram(file) && readFileSync(file, 'utf8').match(/from '[^']*\/worker\/(?!protocol|tape)/),
+    )
     expect(wrong).toEqual([])
   })
 

@@ -69,7 +69,9 @@ describe.skipIf('missing' in program)(`the plugin in Claude Code ${version}`, { 
     const cell = (code: string) => `go [[tool:${tool} ${JSON.stringify({ code })}]]`
     // The host lists tools of servers only when the model looks for them.
     const found = `find [[tool:ToolSearch ${JSON.stringify({ query: `select:${tool}` })}]]`
-    const results = await claude.session(root, [found, cell('const kept = 6 * 7'), cell('console.log(kept + 1)')], { args: allow })
+    const results = await claude.session(root, [found, cell('const kept = 6 * 7'), cell('console.log(kept + 1)')], {
+      args: allow,
+    })
     expect(results.at(-1)).toMatch(/^DONE .*43/s)
   })
 
