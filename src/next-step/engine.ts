@@ -2,7 +2,6 @@
  * next-step in a session of the runtime: events, commands and timers go to the pure step (`react.ts`), what it asks for becomes
  * actions. What must not survive the process (loop, claims in flight) stays in the engine's memory and is never stored.
  */
-import { OutriggerError } from '../errors.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Json } from '../ports/json.ts'
 import type { Store } from '../ports/store.ts'
@@ -358,15 +357,6 @@ function actionsOf(effect: Effect, { newId }: StepContext): readonly Action[] {
     default:
       return effect satisfies never
   }
-}
-
-/** A refused reply as the error of an operation. */
-export function refusalOf(
-  document: Readonly<Record<string, unknown>>,
-  { message, hint, exit }: { readonly message: string; readonly hint: string; readonly exit: 1 | 2 | 3 | 4 },
-): OutriggerError {
-  const { code, subject } = document
-  return new OutriggerError(String(code), message, { hint, exit, ...(typeof subject === 'string' && { subject }) })
 }
 
 /** A line that is always there is read by nobody: that the engine is on, and with which model, stands in its bar and in `/next`. */

@@ -59,8 +59,6 @@ const stops: Readonly<Record<string, string>> = {
   restart: 'the host was restarted',
 }
 
-export const disarmReasons: readonly string[] = Object.keys(stops)
-
 /** Why a loop ended, in words. */
 export const stopText = (reason: string): string => stops[reason] ?? reason
 

@@ -96,8 +96,3 @@ function lineCounter(text: string): (offset: number) => number {
     return line
   }
 }
-
-/** What stands between the marks of a trailer. */
-export function bodyOfTrailer(raw: string): string {
-  return raw.slice(mark.length, raw.endsWith('-->') ? -3 : undefined)
-}
