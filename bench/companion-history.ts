@@ -3,6 +3,9 @@
  * together with a test or a document, one of these is hidden, and the rest is asked about. History is seen
  * up to the commit's parent only, and the hidden file as it was there.
  *
+ * Precision counts every file that was named and that the commit did change, the hidden one and those of the rest; "named in
+ * vain" is how many a trial named that it did not change.
+ *
  * `npm run bench -- companion-history <repository> [commits]`
  */
 import { execFileSync } from 'node:child_process'
@@ -18,6 +21,8 @@ import type { Caller } from '../src/session/operation.ts'
 const defaultCommits = 100
 /** A commit that touches more says nothing about a pair. */
 const maxFiles = 30
+/** So many files stand in a note. */
+const maxNamed = 7
 
 interface Trial {
   readonly commit: string
@@ -30,8 +35,10 @@ interface Trial {
 }
 
 interface Outcome extends Trial {
-  /** Distinct files that were named, best first; none of them in the rest. */
+  /** Distinct files that were named, best first, at most as many as a note holds; none of them in the rest. */
   readonly named: readonly { readonly path: string; readonly intent: string; readonly k: number }[]
+  /** Files of the rest that were named for another one of it: right, though nobody needed to hear it. */
+  readonly travelling: number
 }
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -64,7 +71,7 @@ export async function measureHistory(repository: string, commits: number): Promi
       git('checkout', '-q', '--force', '--detach', trial.commit)
       if (trial.isNew) rmSync(join(root, trial.hidden), { force: true })
       else git('checkout', '-q', trial.parent, '--', trial.hidden)
-      outcomes.push({ ...trial, named: await ask(root, env, trial) })
+      outcomes.push({ ...trial, ...(await ask(root, env, trial)) })
       git('reset', '-q', '--hard')
     }
     return outcomes
@@ -104,7 +111,7 @@ function trialsOf(git: (...words: readonly string[]) => string, commits: number)
   return trials
 }
 
-async function ask(root: string, env: NodeJS.ProcessEnv, trial: Trial): Promise<Outcome['named']> {
+async function ask(root: string, env: NodeJS.ProcessEnv, trial: Trial): Promise<Pick<Outcome, 'named' | 'travelling'>> {
   const project = await openProject({ cwd: root, project: root, env, door: 'cli', isTerminal: false })
   try {
     const operation = operationsOf(project).find(each => each.name === 'companion.for')!
@@ -118,10 +125,13 @@ async function ask(root: string, env: NodeJS.ProcessEnv, trial: Trial): Promise<
     const { paths } = (await operation.run(input, caller)) as ForOutput
     const rest = new Set(trial.rest)
     const best = new Map<string, { path: string; intent: string; k: number }>()
+    const travelling = new Set<string>()
     for (const { path, intent, k } of paths.flatMap(({ companions }) => companions)) {
-      if (!rest.has(path) && (best.get(path)?.k ?? 0) < k) best.set(path, { path, intent, k })
+      if (rest.has(path)) travelling.add(path)
+      else if ((best.get(path)?.k ?? 0) < k) best.set(path, { path, intent, k })
     }
-    return [...best.values()].sort((a, b) => b.k - a.k || (a.path < b.path ? -1 : 1))
+    const named = [...best.values()].sort((a, b) => b.k - a.k || (a.path < b.path ? -1 : 1)).slice(0, maxNamed)
+    return { named, travelling: travelling.size }
   } finally {
     await project.close()
   }
@@ -129,7 +139,7 @@ async function ask(root: string, env: NodeJS.ProcessEnv, trial: Trial): Promise<
 
 function report(name: string, outcomes: readonly Outcome[]): void {
   const rows = [
-    ['hidden', 'trials', 'recall@1', 'recall@3', 'recall', 'precision at the gate', 'silent'],
+    ['hidden', 'trials', 'recall@1', 'recall@3', 'recall@7', 'precision at the gate', 'named in vain', 'silent'],
     ...(
       [
         ['all', () => true],
@@ -155,14 +165,16 @@ function rowOf(label: string, outcomes: readonly Outcome[]): readonly string[] {
   const hit = (most: number) =>
     outcomes.filter(({ named, hidden }) => named.slice(0, most).some(({ path }) => path === hidden)).length
   const named = outcomes.reduce((sum, each) => sum + each.named.length, 0)
+  const travelling = outcomes.reduce((sum, each) => sum + each.travelling, 0)
   const n = outcomes.length
   return [
     label,
     String(n),
     share(hit(1), n),
     share(hit(3), n),
-    share(hit(1_000), n),
-    share(hit(1_000), named),
+    share(hit(maxNamed), n),
+    share(hit(maxNamed) + travelling, named + travelling),
+    named === 0 ? '–' : ((named - hit(maxNamed)) / Math.max(n, 1)).toFixed(1),
     share(outcomes.filter(each => each.named.length === 0).length, n),
   ]
 }
