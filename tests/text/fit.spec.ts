@@ -24,6 +24,7 @@ describe('fitting parts', () => {
 
   it('keeps a limit of tokens as well', () => {
     expect(estimateTokens('1234567')).toBe(2)
+    expect(estimateTokens('héllo')).toBe(2)
     expect(
       fitParts(
         [
