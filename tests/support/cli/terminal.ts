@@ -12,7 +12,7 @@ export interface Terminal {
   readonly child: ChildProcess
   /** Keys as a person presses them: `\r` is Enter, `\x03` Ctrl-C, `\t` Tab. */
   type(keys: string): void
-  /** The same, each key by itself: what comes at once counts as pasted, and Tab is a character then. */
+  /** The same, each key when the one before has shown on the screen: what comes at once counts as pasted, and Tab is a character then. */
   press(keys: string): Promise<void>
   /** Everything that came on the screen, without control sequences. */
   screen(): string
@@ -55,8 +55,10 @@ export function startTerminal(
     type: keys => void child.stdin!.write(keys),
     press: async keys => {
       for (const key of keys) {
+        const before = raw.length
         child.stdin!.write(key)
-        await new Promise(resolve => setTimeout(resolve, 25))
+        for (let waited = 0; waited < 40 && !(raw.length > before && waited > 0); waited += 1)
+          await new Promise(resolve => setTimeout(resolve, 25))
       }
     },
     screen,
