@@ -1,6 +1,6 @@
-/** The program as it ships: bundled, started as a process of its own, in a throwaway home. */
+/** The program as it ships: bundled once a run, started as a process of its own, in a throwaway home. */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
@@ -36,28 +36,8 @@ export interface Finished {
 const root = join(import.meta.dirname, '..', '..', '..')
 
 export async function buildProgram(): Promise<Program> {
+  const main = await builtOnce(join(process.env['OUTRIGGER_TESTS_FOLDER']!, 'program'))
   const base = mkdtempSync(join(tmpdir(), 'outrigger-program-'))
-  const manifest = readFileSync(join(root, 'package.json'), 'utf8')
-  writeFileSync(join(base, 'package.json'), manifest)
-  const { version } = JSON.parse(manifest) as { version: string }
-  await build({
-    absWorkingDir: root,
-    entryPoints: [{ in: 'src/cli/main.ts', out: 'cli/main' }],
-    outdir: join(base, 'dist'),
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.19',
-    external: ['@deepseek-ai/*'],
-    outExtension: { '.js': '.mjs' },
-    logLevel: 'warning',
-    banner: {
-      js: "import { createRequire as __outriggerRequire } from 'node:module'; const require = __outriggerRequire(import.meta.url);",
-    },
-    define: { __OUTRIGGER_VERSION__: JSON.stringify(version) },
-  })
-  await buildWorker(join(base, 'dist/repl'))
   const home = join(base, 'home')
   mkdirSync(home)
   const env = {
@@ -70,7 +50,6 @@ export async function buildProgram(): Promise<Program> {
     LANG: 'C.UTF-8',
   }
   let made = 0
-  const main = join(base, 'dist/cli/main.mjs')
   return {
     main,
     env,
@@ -86,6 +65,53 @@ export async function buildProgram(): Promise<Program> {
     run: (cwd, args, options = {}) => runProcess(main, cwd, args, { ...options, env: { ...env, ...options.env } }),
     remove: () => rmSync(base, { recursive: true, force: true }),
   }
+}
+
+/** The first test file of a run builds, the others wait for it; where its build failed the next one tries. */
+async function builtOnce(folder: string): Promise<string> {
+  const main = join(folder, 'dist/cli/main.mjs')
+  const isBuilt = join(folder, 'built')
+  mkdirSync(folder, { recursive: true })
+  const lock = join(folder, 'lock')
+  for (const deadline = Date.now() + 100_000; !existsSync(isBuilt); await new Promise(resolve => setTimeout(resolve, 50))) {
+    if (Date.now() > deadline) throw new Error(`nobody has built the program in ${folder}`)
+    try {
+      mkdirSync(lock)
+    } catch {
+      continue
+    }
+    try {
+      if (!existsSync(isBuilt)) await buildInto(folder)
+      writeFileSync(isBuilt, '')
+    } finally {
+      rmdirSync(lock)
+    }
+  }
+  return main
+}
+
+async function buildInto(folder: string): Promise<void> {
+  const manifest = readFileSync(join(root, 'package.json'), 'utf8')
+  writeFileSync(join(folder, 'package.json'), manifest)
+  const { version } = JSON.parse(manifest) as { version: string }
+  await build({
+    absWorkingDir: root,
+    entryPoints: [{ in: 'src/cli/main.ts', out: 'cli/main' }],
+    outdir: join(folder, 'dist'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.19',
+    external: ['@deepseek-ai/*'],
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'warning',
+    banner: {
+      js: "import { createRequire as __outriggerRequire } from 'node:module'; const require = __outriggerRequire(import.meta.url);",
+    },
+    define: { __OUTRIGGER_VERSION__: JSON.stringify(version) },
+  })
+  await buildWorker(join(folder, 'dist/repl'))
 }
 
 function runProcess(main: string, cwd: string, args: readonly string[], options: RunProgramOptions): Promise<Finished> {
