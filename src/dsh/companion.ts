@@ -11,6 +11,7 @@ import { companionOperations } from '../companion/verbs/index.ts'
 import { OutriggerError } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
 import { companionKeys } from '../runtime/config-companion.ts'
+import { rowSchema } from './row-schema.ts'
 import type {} from './runtime.ts'
 import { registerTools } from './tools.ts'
 
@@ -41,37 +42,25 @@ export interface Config {
   yieldToKeel?: boolean
 }
 
-/** A list that is left out stays left out: without this the schema library fills in an empty one. */
-const absent = undefined as never
-
-function about(path: keyof Config): string {
-  const key = companionKeys.find(each => each.path === path)
-  return key === undefined ? '' : `${key.about} (${key.allowed})`
-}
-
-const toggle = (path: keyof Config): z<boolean> => z.boolean().description(about(path))
-const whole = (path: keyof Config): z<number> => z.natural().description(about(path))
-const names = (path: keyof Config): z<string[]> => z.array(z.string()).default(absent).description(about(path))
-const oneOf = <const T extends string>(path: keyof Config, ...values: readonly T[]): z<T> =>
-  z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
+const { number, oneOf, text, texts, toggle, whole } = rowSchema<keyof Config>(companionKeys)
 
 export const Config: z<Config> = z.object({
   compat: oneOf('compat', 'none', 'playform'),
   enabled: toggle('enabled'),
   log: toggle('log'),
-  logFile: z.string().description(about('logFile')),
-  threshold: z.number().description(about('threshold')),
+  logFile: text('logFile'),
+  threshold: number('threshold'),
   maxCandidates: whole('maxCandidates'),
   maxNoteChars: whole('maxNoteChars'),
   cooldownCalls: whole('cooldownCalls'),
   maxNotesPerTurn: whole('maxNotesPerTurn'),
-  intents: names('intents'),
-  emitOn: names('emitOn'),
-  exclude: names('exclude'),
-  parity: names('parity'),
-  evidence: names('evidence'),
+  intents: texts('intents'),
+  emitOn: texts('emitOn'),
+  exclude: texts('exclude'),
+  parity: texts('parity'),
+  evidence: texts('evidence'),
   observe: toggle('observe'),
-  wholeRuns: names('wholeRuns'),
+  wholeRuns: texts('wholeRuns'),
   refillCalls: whole('refillCalls'),
   maxStrikes: whole('maxStrikes'),
   atTurnEnd: oneOf('atTurnEnd', 'off', 'status', 'hold'),

@@ -3,10 +3,10 @@
  * here comes from the project's and the person's files. Ranges are checked where the files' values are.
  */
 import type { Context } from '@deepseek-ai/cordis'
-import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
 import type { Json } from '../ports/json.ts'
 import { keelKeys } from '../runtime/config-keel.ts'
+import { absent, rowSchema, rowSettings } from './row-schema.ts'
 import { settingsName } from './web/shown.ts'
 
 export interface KeelRowConfig {
@@ -28,27 +28,12 @@ export interface KeelRowConfig {
   statusFile?: boolean
 }
 
-/** A list or a group that is left out stays left out: without this the schema library fills in an empty one. */
-const absent = undefined as never
-
-/** What a key does and allows, in the words of the configuration's own table. */
-function about(path: string): string {
-  const key = keelKeys.find(each => each.path === path)
-  return key === undefined ? '' : `${key.about} (${key.allowed})`
-}
-
-function oneOf<const T extends string>(path: string, ...values: readonly T[]): z<T> {
-  return z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
-}
-
-const names = (path: string): z<string[]> => z.array(z.string()).default(absent).description(about(path))
-const whole = (path: string): z<number> => z.natural().description(about(path))
-const toggle = (path: string): z<boolean> => z.boolean().description(about(path))
+const { about, oneOf, texts, toggle, whole } = rowSchema<string>(keelKeys)
 
 export const KeelRowConfig: z<KeelRowConfig> = z.object({
-  ignore: names('ignore'),
-  frozen: names('frozen'),
-  vendored: names('vendored'),
+  ignore: texts('ignore'),
+  frozen: texts('frozen'),
+  vendored: texts('vendored'),
   compare: oneOf('compare', 'normalized', 'exact'),
   stamps: oneOf('stamps', 'inline', 'file'),
   stampNew: oneOf('stampNew', 'auto', 'manual'),
@@ -59,7 +44,7 @@ export const KeelRowConfig: z<KeelRowConfig> = z.object({
     .object({
       reason: oneOf('ack.reason', 'optional', 'required'),
       updated: oneOf('ack.updated', 'scope', 'off'),
-      personOnly: names('ack.personOnly'),
+      personOnly: texts('ack.personOnly'),
     })
     .default(absent),
   check: z.object({ strict: toggle('check.strict'), chain: toggle('check.chain') }).default(absent),
@@ -77,13 +62,7 @@ export const KeelRowConfig: z<KeelRowConfig> = z.object({
  * @returns what is set now, by dotted path: `watch.max`.
  */
 export function keelSettings(ctx: Context, row: KeelRowConfig, changed: () => void): () => Readonly<Record<string, Json>> {
-  let current: () => KeelRowConfig = () => row
-  installSettingsSection(ctx, settingsNamespace(settingsName), KeelRowConfig, row, {
-    setSource: source => {
-      current = source
-    },
-    onChange: changed,
-  })
+  const current = rowSettings(ctx, settingsName, KeelRowConfig, row, changed)
   return () => Object.fromEntries(pathsOf('', current()))
 }
 

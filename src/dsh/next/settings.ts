@@ -1,9 +1,9 @@
 /** next-step's keys as the host's row and its settings take them. What is not set here comes from the person's and the project's files. */
 import type { Context } from '@deepseek-ai/cordis'
-import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
 import type { Json } from '../../ports/json.ts'
 import { nextKeys } from '../../runtime/config-next.ts'
+import { allowedOf, rowSchema, rowSettings } from '../row-schema.ts'
 import { nextSettingsName } from '../web/next-shown.ts'
 
 export interface NextRowConfig {
@@ -22,21 +22,11 @@ export interface NextRowConfig {
   checkTimeoutMs?: number
 }
 
-function about(path: keyof NextRowConfig): string {
-  const key = nextKeys.find(each => each.path === path)
-  return key === undefined ? '' : `${key.about} (${key.allowed})`
-}
-
-function oneOf<const T extends string>(path: keyof NextRowConfig, ...values: readonly T[]): z<T> {
-  return z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
-}
-
-const whole = (path: keyof NextRowConfig): z<number> => z.natural().description(about(path))
-const words = (path: keyof NextRowConfig): z<string> => z.string().description(about(path))
+const { oneOf, text, toggle, whole } = rowSchema<keyof NextRowConfig>(nextKeys)
 
 export const NextRowConfig: z<NextRowConfig> = z.object({
-  model: words('model'),
-  local: z.boolean().description(about('local')),
+  model: text('model'),
+  local: toggle('local'),
   prefer: oneOf('prefer', 'model', 'local'),
   maxChars: whole('maxChars'),
   contextChars: whole('contextChars'),
@@ -45,25 +35,13 @@ export const NextRowConfig: z<NextRowConfig> = z.object({
   maxTokens: whole('maxTokens'),
   maxMinutes: whole('maxMinutes'),
   flatRounds: whole('flatRounds'),
-  judgeModel: words('judgeModel'),
+  judgeModel: text('judgeModel'),
   risk: oneOf('risk', 'hold', 'allow'),
   checkTimeoutMs: whole('checkTimeoutMs'),
 })
 
 /** @returns what is set now. A value that is not allowed does not count. */
 export function nextSettings(ctx: Context, row: NextRowConfig, changed: () => void): () => Readonly<Record<string, Json>> {
-  let current: () => NextRowConfig = () => row
-  installSettingsSection(ctx, settingsNamespace(nextSettingsName), NextRowConfig, row, {
-    setSource: source => {
-      current = source
-    },
-    onChange: changed,
-  })
-  return () =>
-    Object.fromEntries(
-      Object.entries(current()).filter(
-        ([path, value]) =>
-          value !== undefined && value !== null && nextKeys.find(key => key.path === path)?.check(value as Json) === undefined,
-      ),
-    ) as Readonly<Record<string, Json>>
+  const current = rowSettings(ctx, nextSettingsName, NextRowConfig, row, changed)
+  return () => allowedOf(nextKeys, current())
 }

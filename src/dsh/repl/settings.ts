@@ -1,9 +1,9 @@
 /** The REPL's keys as the host's row and its settings take them. What is not set here comes from the project's and the person's files. */
 import type { Context } from '@deepseek-ai/cordis'
-import { installSettingsSection, settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
 import type { ReplConfig } from '../../repl/types.ts'
 import { replKeys } from '../../runtime/config-repl.ts'
+import { allowedOf, rowSchema, rowSettings } from '../row-schema.ts'
 import { replSettingsName } from '../web/repl-shown.ts'
 
 export interface ReplRowConfig {
@@ -29,20 +29,7 @@ export interface ReplRowConfig {
   cordisTools?: boolean
 }
 
-/** A list that is left out stays left out: without this the schema library fills in an empty one. */
-const absent = undefined as never
-
-function about(path: keyof ReplRowConfig): string {
-  const key = replKeys.find(each => each.path === path)
-  return key === undefined ? '' : `${key.about} (${key.allowed})`
-}
-
-function oneOf<const T extends string>(path: keyof ReplRowConfig, ...values: readonly T[]): z<T> {
-  return z.union(values.map(value => z.const(value))).description(about(path)) as z<T>
-}
-
-const toggle = (path: keyof ReplRowConfig): z<boolean> => z.boolean().description(about(path))
-const whole = (path: keyof ReplRowConfig): z<number> => z.natural().description(about(path))
+const { oneOf, texts, toggle, whole } = rowSchema<keyof ReplRowConfig>(replKeys)
 
 export const ReplRowConfig: z<ReplRowConfig> = z.object({
   enabled: toggle('enabled'),
@@ -57,7 +44,7 @@ export const ReplRowConfig: z<ReplRowConfig> = z.object({
   maxWorkers: whole('maxWorkers'),
   maxNestedRuns: whole('maxNestedRuns'),
   env: oneOf('env', 'inherit', 'minimal'),
-  envDeny: z.array(z.string()).default(absent).description(about('envDeny')),
+  envDeny: texts('envDeny'),
   decorators: oneOf('decorators', 'auto', 'standard', 'legacy'),
   jsx: oneOf('jsx', 'off', 'react-jsx'),
   tips: toggle('tips'),
@@ -74,18 +61,6 @@ export const ReplRowConfig: z<ReplRowConfig> = z.object({
  * @returns what is set now. A value out of its range does not count.
  */
 export function replSettings(ctx: Context, row: ReplRowConfig, changed: () => void): () => Partial<ReplConfig> {
-  let current: () => ReplRowConfig = () => row
-  installSettingsSection(ctx, settingsNamespace(replSettingsName), ReplRowConfig, row, {
-    setSource: source => {
-      current = source
-    },
-    onChange: changed,
-  })
-  return () =>
-    Object.fromEntries(
-      Object.entries(current()).filter(
-        ([name, value]) =>
-          value !== undefined && value !== null && replKeys.find(key => key.path === name)?.check(value) === undefined,
-      ),
-    )
+  const current = rowSettings(ctx, replSettingsName, ReplRowConfig, row, changed)
+  return () => allowedOf(replKeys, current())
 }
