@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import type { Action, ActionKind } from '../session/actions.ts'
+import { type Action, doorKinds } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
 import type { EventKind, SessionEvent } from '../session/events.ts'
 import { type Asked, createOutrigger, type Door, type HandledEvent } from './outrigger.ts'
@@ -38,30 +38,10 @@ export interface Ended {
   readonly actions: number
 }
 
-const kinds: readonly ActionKind[] = [
-  'add-context',
-  'hold-stop',
-  'notify',
-  'status',
-  'submit',
-  'start-fresh',
-  'watch',
-  'show-offer',
-  'show-review',
-  'reply',
-  'withdraw',
-  'verdict',
-  'displace-goal',
-  'run-check',
-  'cancel-check',
-  'cancel-model',
-  'ask-model',
-]
-
 /** Carries out everything, at every moment at which some host can. */
 const door: Door = {
   name: 'replay',
-  carries: new Set(kinds),
+  carries: new Set(doorKinds),
   contextAt: new Set<EventKind>(['session-started', 'compacted', 'person-spoke', 'turn-started', 'tool-finished', 'command-run']),
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '../../src/ports/json.ts'
 import { type Asked, createOutrigger, type Door, type Outrigger, type OutriggerOptions } from '../../src/runtime/outrigger.ts'
 import type { LedgerEntry } from '../../src/runtime/project.ts'
 import { createVirtualTime, type VirtualTime } from '../../src/runtime/virtual-time.ts'
-import type { Action, ActionKind, EngineName } from '../../src/session/actions.ts'
+import { type Action, type ActionKind, doorKinds, type EngineName } from '../../src/session/actions.ts'
 import type { AnyEngine, Engine, StepContext } from '../../src/session/engine.ts'
 import type { EventKind, SessionEvent } from '../../src/session/events.ts'
 import type { SessionFacts } from '../../src/session/facts.ts'
@@ -55,25 +55,7 @@ export function fakeEngine(name: EngineName, answer: Answerer = () => []): FakeE
   return { engine, heard, kinds: () => heard.map(({ event }) => event.kind) }
 }
 
-export const everything: ReadonlySet<ActionKind> = new Set<ActionKind>([
-  'add-context',
-  'hold-stop',
-  'notify',
-  'status',
-  'submit',
-  'start-fresh',
-  'watch',
-  'show-offer',
-  'show-review',
-  'reply',
-  'withdraw',
-  'verdict',
-  'displace-goal',
-  'run-check',
-  'cancel-check',
-  'cancel-model',
-  'ask-model',
-])
+export const everything: ReadonlySet<ActionKind> = new Set(doorKinds)
 
 export const allDoor: Door = {
   name: 'dsh',
