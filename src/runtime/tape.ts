@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import { type Action, doorKinds } from '../session/actions.ts'
+import type { Action } from '../session/actions.ts'
+import { doorKinds } from '../session/door-kinds.ts'
 import type { AnyEngine } from '../session/engine.ts'
 import type { EventKind, SessionEvent } from '../session/events.ts'
 import { type Asked, createOutrigger, type Door, type HandledEvent } from './outrigger.ts'
