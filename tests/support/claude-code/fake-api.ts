@@ -1,6 +1,6 @@
 /**
- * A scripted Messages API on loopback, enough for the real `claude` program. Answers, in this order: a request that ends in
- * a tool result with `DONE` and its beginning; `[[tool:NAME {json}]]` in the newest words with a call of that tool;
+ * A scripted Messages API on loopback, enough for the real `claude` program. Answers, in this order: what the test's own
+ * `answer` gives; a request that ends in a tool result with `DONE` and its beginning; `[[tool:NAME {json}]]` in the newest words with a call of that tool;
  * `[[say:…]]` with that text; everything else with `ECHO:` and the newest words.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -24,8 +24,13 @@ export interface ApiRequest {
   readonly tools?: readonly { readonly name: string }[]
 }
 
+/** What a test answers itself: a text, or a call of a tool; `undefined`: as always. */
+export type Reply = string | { readonly tool: string; readonly input: unknown }
+
 export interface FakeApi {
   readonly url: string
+  /** Asked first from now on, for requests that know tools. */
+  answer: ((request: ApiRequest) => Reply | undefined) | undefined
   /** What the model would have read, oldest first. */
   readonly requests: readonly ApiRequest[]
   close(): Promise<void>
@@ -36,25 +41,39 @@ export async function startFakeApi(): Promise<FakeApi> {
   let count = 0
   const nextId = (kind: string): string => `${kind}_${String(++count).padStart(4, '0')}`
   const server = createServer((request, response) => {
-    void answer(request, response, requests, nextId)
+    void answer(request, response, { requests, nextId, contentOf: body => contentOf(api, body, nextId) })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
+  const api: FakeApi = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    answer: undefined,
     close: () =>
       new Promise(resolve => {
         server.closeAllConnections()
         server.close(() => resolve())
       }),
   }
+  return api
+}
+
+interface Answering {
+  readonly requests: ApiRequest[]
+  readonly nextId: (kind: string) => string
+  readonly contentOf: (request: ApiRequest) => readonly Block[]
+}
+
+function contentOf(api: FakeApi, request: ApiRequest, nextId: Answering['nextId']): readonly Block[] {
+  const reply = (request.tools ?? []).length > 0 ? api.answer?.(request) : undefined
+  if (reply === undefined) return contentFor(request, nextId)
+  if (typeof reply === 'string') return [{ type: 'text', text: reply }]
+  return [{ type: 'tool_use', ...{ id: nextId('toolu') }, name: reply.tool, input: reply.input }]
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  requests: ApiRequest[],
-  nextId: (kind: string) => string,
+  { requests, nextId, contentOf }: Answering,
 ): Promise<void> {
   let raw = ''
   for await (const piece of request) raw += String(piece)
@@ -65,7 +84,7 @@ async function answer(
   }
   const body = JSON.parse(raw) as ApiRequest
   requests.push(body)
-  const content = contentFor(body, nextId)
+  const content = contentOf(body)
   const stop = content.some(block => block.type === 'tool_use') ? 'tool_use' : 'end_turn'
   const usage = {
     input_tokens: Math.ceil(raw.length / 4),
