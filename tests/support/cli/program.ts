@@ -1,10 +1,11 @@
 /** The program as it ships: bundled once a run, started as a process of its own, in a throwaway home. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { buildWorker } from '../../../scripts/build-worker.mjs'
+import { onceARun } from '../once.ts'
 
 export interface Program {
   /** The file to start with node. */
@@ -36,7 +37,7 @@ export interface Finished {
 const root = join(import.meta.dirname, '..', '..', '..')
 
 export async function buildProgram(): Promise<Program> {
-  const main = await builtOnce(join(process.env['OUTRIGGER_TESTS_FOLDER']!, 'program'))
+  const main = join(await onceARun('program', buildInto), 'dist/cli/main.mjs')
   const base = mkdtempSync(join(tmpdir(), 'outrigger-program-'))
   const home = join(base, 'home')
   mkdirSync(home)
@@ -65,29 +66,6 @@ export async function buildProgram(): Promise<Program> {
     run: (cwd, args, options = {}) => runProcess(main, cwd, args, { ...options, env: { ...env, ...options.env } }),
     remove: () => rmSync(base, { recursive: true, force: true }),
   }
-}
-
-/** The first test file of a run builds, the others wait for it; where its build failed the next one tries. */
-async function builtOnce(folder: string): Promise<string> {
-  const main = join(folder, 'dist/cli/main.mjs')
-  const isBuilt = join(folder, 'built')
-  mkdirSync(folder, { recursive: true })
-  const lock = join(folder, 'lock')
-  for (const deadline = Date.now() + 100_000; !existsSync(isBuilt); await new Promise(resolve => setTimeout(resolve, 50))) {
-    if (Date.now() > deadline) throw new Error(`nobody has built the program in ${folder}`)
-    try {
-      mkdirSync(lock)
-    } catch {
-      continue
-    }
-    try {
-      if (!existsSync(isBuilt)) await buildInto(folder)
-      writeFileSync(isBuilt, '')
-    } finally {
-      rmdirSync(lock)
-    }
-  }
-  return main
 }
 
 async function buildInto(folder: string): Promise<void> {

@@ -1,11 +1,12 @@
 /**
- * DSH homes with our packed bundle in a profile. The bundle is packed and installed once for a
- * spec file, as a person would do it; each test gets a copy of that home, which is some 100 kB.
+ * DSH homes with our packed bundle in a profile. The bundle is packed and installed once a run, as a person would do it; each test gets
+ * a copy of that home, which is some 100 kB.
  */
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addPlugin, findHost, packageRoot, packPackage } from '../../../src/demo/host.ts'
+import { onceARun } from '../once.ts'
 
 export function temporaryFolder(label: string): string {
   return mkdtempSync(join(tmpdir(), `outrigger-${label}-`))
@@ -25,12 +26,15 @@ export interface PreparedHome {
   remove(): void
 }
 
-/** About three seconds. */
+/** Some seconds for the first test file of a run that asks for the profile. */
 export async function prepareHome(profile: 'headless' | 'web' = 'headless'): Promise<PreparedHome> {
+  const packs = await onceARun('packs', async folder => void (await packBuilt(folder)))
+  const tarball = join(packs, readdirSync(packs)[0]!)
+  const installed = join(
+    await onceARun(`dsh-${profile}`, folder => addPlugin(findHost(), join(folder, 'home'), profile, tarball)),
+    'home',
+  )
   const folder = temporaryFolder('e2e')
-  const tarball = await packBuilt(join(folder, 'packs'))
-  const installed = join(folder, 'home')
-  await addPlugin(findHost(), installed, profile, tarball)
   let copies = 0
   return {
     tarball,
