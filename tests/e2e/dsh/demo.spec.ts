@@ -1,8 +1,8 @@
 /** The demonstration as a person runs it, and what it says when it cannot. */
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { packageRoot, run } from '../../../src/demo/host.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -12,11 +12,11 @@ const demo = (args: readonly string[], env: Readonly<Record<string, string>> = {
     env: { ...process.env, ...env },
     timeoutMs: 170_000,
   })
-const leftovers = (): readonly string[] => readdirSync(tmpdir()).filter(name => name.startsWith('outrigger-demo-'))
 
 it('shows what it promises, part by part, and leaves nothing behind', async () => {
-  const before = leftovers()
-  const { code, stdout, stderr } = await demo(['--json'])
+  const temporary = mkdtempSync(join(tmpdir(), 'o-'))
+  onTestFinished(() => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 }))
+  const { code, stdout, stderr } = await demo(['--json'], { TMPDIR: temporary })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const document = JSON.parse(stdout)
   expect(document).toMatchObject({
@@ -32,7 +32,7 @@ it('shows what it promises, part by part, and leaves nothing behind', async () =
   })
   expect(document.parts[0].checks.length).toBeGreaterThanOrEqual(13)
   expect(document.parts[1].checks.length).toBeGreaterThanOrEqual(8)
-  expect(leftovers().filter(name => !before.includes(name))).toEqual([])
+  expect(readdirSync(temporary).filter(name => name.startsWith('outrigger-'))).toEqual([])
 })
 
 it('without a host says which way out there is', async () => {
