@@ -19,6 +19,9 @@ const claudeCode: Door = {
     'verdict',
     'ask-model',
     'cancel-model',
+    // Carried out by the engine process itself.
+    'run-check',
+    'cancel-check',
   ]),
   // The host only tells that a turn started: what would be said then waits for the first call.
   contextAt: new Set(['session-started', 'compacted', 'turn-starting', 'person-spoke', 'tool-finished']),

@@ -1,4 +1,5 @@
 /** The runtime of one project as the engine process has it: engines, operations, what is asked of their own accord, who listens. */
+import { createChecks } from '../node/checks.ts'
 import { makeEngines } from '../node/engines.ts'
 import { systemTimers } from '../node/timers.ts'
 import { typeHere } from '../runtime/live-commands.ts'
@@ -6,7 +7,7 @@ import { typedOperation } from '../runtime/next.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
 import type { Project } from '../runtime/project.ts'
-import type { Action } from '../session/actions.ts'
+import type { Action, ActionOf } from '../session/actions.ts'
 import type { EventOf } from '../session/events.ts'
 import type { AnyOperation } from '../session/operation.ts'
 import { type Connections, createConnections } from './connections.ts'
@@ -19,6 +20,8 @@ export interface Engines {
   readonly outbox: Outbox
   readonly connections: Connections
   operation(name: string): AnyOperation | undefined
+  /** Does what this process itself is asked for; answers what is the door's. */
+  carry(session: string, actions: readonly Action[]): readonly Action[]
   /** What a person typed, and what is answered. */
   command(event: EventOf<'command-run'>, door: Door): Promise<readonly Action[]>
   close(): Promise<void>
@@ -34,7 +37,25 @@ const liveKey = (session: string): string => `live/${session}`
 
 export function createEngines(project: Project, { socket, log }: EnginesOptions): Engines {
   const outbox = createOutbox()
-  const outrigger = createOutrigger({
+  const checks = createChecks(project.env)
+  /** The condition of a loop runs beside the project, whatever the door: how it ended is told when it ends. */
+  const runCheck = (session: string, action: ActionOf<'run-check'>): void =>
+    checks.run(action, project.root, ({ exit, timedOut, output }) => {
+      const { check } = action
+      const event = { session, project: project.root, at: project.clock.now(), check, exit, timedOut } as const
+      outrigger
+        .handle({ ...event, kind: 'check-finished', output: project.mask(output) })
+        .then(actions => outbox.put(session, carry(session, actions)))
+        .catch((error: unknown) => log(`${session}: the end of a check was not heard: ${String(error)}`))
+    })
+  const carry = (session: string, actions: readonly Action[]): readonly Action[] =>
+    actions.filter(action => {
+      if (action.kind === 'run-check') runCheck(session, action)
+      else if (action.kind === 'cancel-check') checks.cancel(action.check)
+      else return true
+      return false
+    })
+  const outrigger: Outrigger = createOutrigger({
     root: project.root,
     store: () => project.sessionStore(),
     clock: project.clock,
@@ -44,7 +65,7 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
     ),
     ledger: project.ledger,
     door: callerOf('claude-code/0 none').door,
-    deliver: (session, actions) => outbox.put(session, actions),
+    deliver: (session, actions) => outbox.put(session, carry(session, actions)),
     modes: () => project.modes.list().map(mode => mode.name),
   })
   const connections = createConnections({
@@ -57,12 +78,15 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
       if (!isLost) return
       log(`${session}: its door went away`)
       const at = project.clock.now()
-      await outrigger.handle({ kind: 'session-ended', session, project: project.root, at, reason: 'closed' }, door)
+      carry(
+        session,
+        await outrigger.handle({ kind: 'session-ended', session, project: project.root, at, reason: 'closed' }, door),
+      )
     },
   })
   project.live.type = typeHere(
     { outrigger, project, isLive: session => connections.sessions().includes(session) },
-    (session, actions) => outbox.put(session, actions),
+    (session, actions) => outbox.put(session, carry(session, actions)),
   )
   const table = new Map([...operationsOf(project), typedOperation(project)].map(operation => [operation.name, operation]))
   return {
@@ -71,9 +95,11 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
     outbox,
     connections,
     operation: name => table.get(name),
+    carry,
     command: (event, door) =>
       event.name === 'outrigger' ? doctor(project, table.get('doctor')!, event) : outrigger.handle(event, door),
     async close() {
+      checks.endAll()
       for (const session of connections.sessions()) await register(project, session, undefined)
       await outrigger.close()
     },

@@ -54,7 +54,7 @@ export function createEngineServer({ engines, version, onStop, log }: ServerOpti
     if (decoded.kind === 'unknown') return { actions: [] }
     if (decoded.kind === 'bad') throw badInput(`the event has no right \`${decoded.field || 'kind'}\``, decoded.field)
     await connections.hear(caller, decoded.event)
-    return { actions: await hear(decoded.event, caller) }
+    return { actions: engines.carry(decoded.event.session, await hear(decoded.event, caller)) }
   }
 
   async function hear(given: SessionEvent, { door }: Caller): Promise<readonly Action[]> {

@@ -170,6 +170,20 @@ describe('the engine process', () => {
     expect(await healthOf(at.socket, 1_000)).toBeDefined()
   })
 
+  it('runs the condition of a loop itself, in the project, and tells how it ended when it did', async () => {
+    const at = await served()
+    await event(at, 'session-started', { source: 'startup' })
+    await event(at, 'turn-started', { turn: 1, by: 'person' })
+    await event(at, 'turn-ended', { turn: 1, reason: 'completed', answer: '## Next steps\n\n1. Write the parser\n' })
+    const typed = { name: 'next', by: 'person', args: 'arm --until "test -f api.md && test -f guide.md"' }
+    const armed = await event(at, 'command-run', typed)
+    expect(armed.actions.filter(({ kind }) => kind === 'run-check' || kind === 'submit')).toEqual([])
+    const { actions } = (await ask(mod(at), 'GET', '/wait?session=s&after=0', undefined, limit)) as WaitAnswer
+    expect(actions.map(({ action }) => action)).toContainEqual(
+      expect.objectContaining({ kind: 'notify', text: 'Autorun stopped after 0 of 8 rounds: the condition holds.' }),
+    )
+  })
+
   it('cancels an operation by its id, and is told to stop', async () => {
     const at = await served()
     expect(await post(at, '/cancel', { id: 'none' })).toEqual({ cancelled: false })

@@ -1,6 +1,6 @@
 /** The condition of a loop: a command that a person typed, run by the shell in the project's root. */
 import { spawn } from 'node:child_process'
-import type { ActionOf } from '../../session/actions.ts'
+import type { ActionOf } from '../session/actions.ts'
 
 export interface CheckResult {
   /** `null`: it could not start, or was ended. */
