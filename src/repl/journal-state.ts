@@ -17,7 +17,7 @@ export interface JournalCell {
   readonly checks: { readonly time: number; readonly record: CheckRecord }[]
   /** Cells that were active while this one was the head, and when: a little after its number. */
   readonly active: { readonly time: number; readonly cell: number }[]
-  /** A later writer has told that it was interrupted. */
+  /** Somebody has heard that it was interrupted. */
   isTold: boolean
   /** The host gave the model another result. */
   altered: string | undefined
@@ -29,11 +29,21 @@ export interface NamedState {
   readonly at: number
 }
 
+/** What recoveries of one writer had to tell, while it is not certain that anybody heard it. */
+export interface Owed {
+  readonly epoch: number
+  readonly lost: readonly LostName[]
+  readonly interrupted: number | undefined
+  /** The cell whose answer carried it. */
+  readonly carrier: number | undefined
+}
+
 export interface JournalState {
   readonly cells: Map<number, JournalCell>
   readonly named: Map<string, NamedState>
   /** Names that recoveries since the head's end could not bring back. */
   lost: LostName[]
+  owed: Owed | undefined
   /** The newest cell; 0: none. */
   latest: number
   /** 0: the empty start. */
@@ -50,6 +60,7 @@ export function emptyState(): JournalState {
     cells: new Map(),
     named: new Map(),
     lost: [],
+    owed: undefined,
     latest: 0,
     head: 0,
     epoch: 0,
@@ -70,6 +81,8 @@ export function fold(state: JournalState, record: JournalRecord): void {
       state.opened = record
       return
     case 'begin':
+      // Who sends the next cell has the answer to the one before.
+      if (state.owed?.carrier !== undefined && state.owed.epoch === record.epoch) heard(state)
       state.cells.set(record.cell, {
         begin: record,
         end: undefined,
@@ -91,6 +104,7 @@ export function fold(state: JournalState, record: JournalRecord): void {
       cell.end = record
       state.head = record.cell
       state.lost = []
+      if (state.owed?.epoch === record.epoch) state.owed = { ...state.owed, carrier: state.owed.carrier ?? record.cell }
       return
     case 'late':
       cell?.late.push(record)
@@ -102,6 +116,7 @@ export function fold(state: JournalState, record: JournalRecord): void {
       return
     }
     case 'confirm':
+      if (state.owed?.carrier === record.cell) heard(state)
       if (cell !== undefined && record.how === 'altered') cell.altered = record.note ?? ''
       return
     case 'state':
@@ -113,18 +128,29 @@ export function fold(state: JournalState, record: JournalRecord): void {
       }
       return
     case 'recover': {
-      for (const { name, status, reason, cell: writer } of record.statuses) {
-        if (status === 'lost')
-          state.lost = [...state.lost, { name, reason: (reason ?? 'closure-effect') as LostReason, cell: writer }]
+      const lost = record.statuses
+        .filter(({ status }) => status === 'lost')
+        .map(({ name, reason, cell: writer }) => ({ name, reason: (reason ?? 'closure-effect') as LostReason, cell: writer }))
+      state.lost = [...state.lost, ...lost]
+      const before = state.owed?.epoch === record.epoch ? state.owed : undefined
+      state.owed = {
+        epoch: record.epoch,
+        lost: [...(before?.lost ?? []), ...lost],
+        interrupted: record.interrupted ?? before?.interrupted,
+        carrier: undefined,
       }
-      const interrupted = record.interrupted === undefined ? undefined : state.cells.get(record.interrupted)
-      if (interrupted !== undefined) interrupted.isTold = true
       return
     }
     default:
       // A record of a later build.
       record satisfies never
   }
+}
+
+function heard(state: JournalState): void {
+  const interrupted = state.cells.get(state.owed?.interrupted ?? 0)
+  if (interrupted !== undefined) interrupted.isTold = true
+  state.owed = undefined
 }
 
 /** Numbers of the cells from the start to `head`, in order. */
@@ -139,7 +165,7 @@ export function pathTo(state: Pick<JournalState, 'cells'>, head: number): readon
   return path.reverse()
 }
 
-/** The newest cell of an earlier writer that began, did not end, and was not told of yet. */
+/** The newest cell of an earlier writer that began and did not end, and of which nobody has heard for certain. */
 export function interruptedCell(state: JournalState, epoch: number): JournalCell | undefined {
   return [...state.cells.values()].findLast(({ begin, end, isTold }) => end === undefined && !isTold && begin.epoch < epoch)
 }

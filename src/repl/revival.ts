@@ -1,5 +1,6 @@
 /** Gives a new worker the names of the session, and keeps what happened until it is told, once. */
 
+import type { LostName } from './dependencies.ts'
 import type { Journal } from './journal.ts'
 import { interruptedCell } from './journal-state.ts'
 import type { Kernel } from './kernel.ts'
@@ -25,10 +26,15 @@ export class Revival {
   #reason: RecoveryReason | undefined
   #running: Promise<void> | undefined
   #untold: Recovery | undefined
+  /** Names that an earlier process lost, when it may have died before anybody heard of it. */
+  #owed: readonly LostName[]
+  /** Told by this process as interrupted. */
+  #interrupted: number | undefined
 
   constructor(parts: RevivalParts) {
     this.#parts = parts
     const { state } = parts.journal
+    this.#owed = state.owed?.lost ?? []
     if (state.cells.size > 0) this.#reason = 'host-restart'
   }
 
@@ -62,11 +68,19 @@ export class Revival {
     const { kernel, journal, paths, secrets, languages, recoverMs, isTimeFixed } = this.#parts
     const began = performance.now()
     const path = await paths.current()
-    const interrupted = interruptedCell(journal.state, journal.epoch)
+    const found = interruptedCell(journal.state, journal.epoch)
+    const interrupted = found?.begin.cell === this.#interrupted ? undefined : found
+    this.#interrupted = found?.begin.cell
+    const owed = this.#owed.filter(({ name }) => path.dependencies.lost.has(name))
+    this.#owed = []
     const isEmpty = path.dependencies.bound.size === 0 && path.dependencies.lost.size === 0
-    const { names, timersDropped } = isEmpty
-      ? { names: new Map<string, PlannedName>(), timersDropped: 0 }
+    const { names: revived, timersDropped } = isEmpty
+      ? { names: new Map<string, ToldName>(), timersDropped: 0 }
       : await recover(path, { kernel, journal, secrets, languages, recoverMs: recoverMs() })
+    const names = new Map<string, ToldName>([
+      ...owed.map(({ name, reason, cell }) => [name, { status: 'lost', reason, cell }] as const),
+      ...revived,
+    ])
     this.#reason = undefined
     const ms = isTimeFixed ? 0 : Math.round(performance.now() - began)
     const recovery: Recovery = {
@@ -100,7 +114,9 @@ export class Revival {
   }
 }
 
-function countsOf(names: ReadonlyMap<string, PlannedName>): Record<BindingStatus, number> {
+type ToldName = Pick<PlannedName, 'status' | 'reason' | 'cell'>
+
+function countsOf(names: ReadonlyMap<string, ToldName>): Record<BindingStatus, number> {
   const counts = { exact: 0, replayed: 0, snapshot: 0, lost: 0 }
   for (const { status } of names.values()) counts[status]++
   return counts

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { RunOptions } from '../../src/repl/types.ts'
+import type { Store } from '../../src/ports/store.ts'
+import type { RunOptions, RunResult } from '../../src/repl/types.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { sleep, startSession, type TestSession } from '../support/repl/session.ts'
 import { temporaryFolder } from '../support/temporary.ts'
@@ -10,6 +11,13 @@ import { temporaryFolder } from '../support/temporary.ts'
 async function killed({ session }: TestSession): Promise<void> {
   expect(session.kill9()).toBeGreaterThan(0)
   await sleep(30)
+}
+
+/** As after kill -9: another process has what was written so far. */
+async function asLeft(store: Store): Promise<Store> {
+  const copy = memoryStore()
+  for await (const { record } of store.read('repl/test/journal', 0)) await copy.append('repl/test/journal', record)
+  return copy
 }
 
 describe('a worker that was killed', () => {
@@ -189,12 +197,62 @@ describe('a cell that was interrupted with its process', () => {
     const running = first.run('n = 2; await tools.slow({})', options)
     running.catch(() => undefined)
     await asked
-    // As after kill -9: another process has what was written so far.
-    const copy = memoryStore()
-    for await (const { record } of store.read('repl/test/journal', 0)) await copy.append('repl/test/journal', record)
-    const second = await startSession({ store: copy, cwd })
+    const second = await startSession({ store: await asLeft(store), cwd })
     const after = await second.run('return n')
     expect(after).toMatchObject({ value: 1, recovery: { interrupted: { cell: 2, calls: ['tools.slow'] } } })
     expect((await second.run('return n')).recovery).toBeUndefined()
+  })
+})
+
+describe('an answer that tells what was lost', () => {
+  const lost = (result: RunResult) => result.recovery?.bindings.filter(each => each.status === 'lost').map(each => each.name)
+
+  it('is given again by the next process, unless a cell after it shows that it arrived', async () => {
+    const cwd = temporaryFolder()
+    const first = await startSession({ cwd })
+    await first.cells('import net from "node:net"; const srv = net.createServer().listen(0)', 'const n = 1')
+    const second = await startSession({ store: await asLeft(first.store), cwd })
+    expect(lost(await second.run('return n'))).toEqual(['srv'])
+    const third = await startSession({ store: await asLeft(second.store), cwd })
+    expect(lost(await third.run('return n'))).toEqual(['srv'])
+    await third.run('return n')
+    const fourth = await startSession({ store: await asLeft(third.store), cwd })
+    expect(lost(await fourth.run('return n'))).toEqual([])
+  })
+
+  it('says nothing again of a name that was declared anew', async () => {
+    const cwd = temporaryFolder()
+    const first = await startSession({ cwd })
+    await first.run('import net from "node:net"; let srv = net.createServer().listen(0)')
+    const second = await startSession({ store: await asLeft(first.store), cwd })
+    expect(lost(await second.run('let srv = 1'))).toEqual(['srv'])
+    const third = await startSession({ store: await asLeft(second.store), cwd })
+    const after = await third.run('return srv')
+    expect(after.value).toBe(1)
+    expect(lost(after)).toEqual([])
+  })
+
+  it('is given again for a cell that was interrupted, too', async () => {
+    const cwd = temporaryFolder()
+    const first = await startSession({ cwd })
+    await first.run('const n = 1')
+    void first.run('await new Promise(() => {})').catch(() => undefined)
+    await sleep(100)
+    const second = await startSession({ store: await asLeft(first.store), cwd })
+    expect((await second.run('return n')).recovery?.interrupted?.cell).toBe(2)
+    const third = await startSession({ store: await asLeft(second.store), cwd })
+    expect((await third.run('return n')).recovery?.interrupted?.cell).toBe(2)
+    await third.run('return n')
+    const fourth = await startSession({ store: await asLeft(third.store), cwd })
+    expect((await fourth.run('return n')).recovery?.interrupted).toBeUndefined()
+  })
+
+  it('is given once by a process that loses its worker again', async () => {
+    const test = await startSession()
+    await test.cells('import net from "node:net"; const srv = net.createServer().listen(0)', 'const n = 1')
+    await killed(test)
+    expect(lost(await test.run('return n'))).toEqual(['srv'])
+    await killed(test)
+    expect(lost(await test.run('return n'))).toEqual([])
   })
 })
