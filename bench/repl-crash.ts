@@ -1,5 +1,6 @@
 /**
- * `kill -9` of workers and of the process that has the session, at random moments: `npm run bench -- repl-crash [rounds=500]`.
+ * `kill -9` of workers and of the process that has the session, at random moments: `npm run bench -- repl-crash [rounds=500] [seed] [first=0]`.
+ * A round is the same for the same seed and number, so that one with a fault can be played alone and many can be played in parts.
  *
  * Each round plays a session of random cells through the built program: declarations, changes of shared objects, closures, classes, time and random numbers,
  * lines appended to a file, requests to a loopback server. A kill falls while a cell runs, between two, or on the whole program; then the session goes on.
@@ -27,7 +28,7 @@ interface Client {
 export async function run(args: readonly string[]): Promise<void> {
   const rounds = Number(args[0] ?? 500)
   const seed = Number(args[1] ?? Date.now() % 1_000_000)
-  const random = randomFrom(seed)
+  const first = Number(args[2] ?? 0)
   const folder = mkdtempSync(join(tmpdir(), 'outrigger-repl-crash-'))
   const requests = new Map<string, number>()
   const server = createServer((request, response) => {
@@ -39,12 +40,12 @@ export async function run(args: readonly string[]): Promise<void> {
   const { port } = server.address() as AddressInfo
   const totals = { cells: 0, kills: 0, interrupted: 0, names: 0, lost: 0, faults: 0 }
   try {
-    for (let round = 0; round < rounds; round++) {
+    for (let round = first; round < first + rounds; round++) {
       const cwd = join(folder, `round-${round}`)
       mkdirSync(join(cwd, '.git'), { recursive: true })
-      await play(round, cwd, port, requests, random, totals)
+      await play(round, cwd, port, requests, randomFrom(seed * 10_007 + round), totals)
       rmSync(cwd, { recursive: true, force: true, maxRetries: 3 })
-      if (round % 25 === 24) process.stderr.write(`round ${round + 1} of ${rounds}: ${JSON.stringify(totals)}\n`)
+      if (round % 25 === 24) process.stderr.write(`round ${round + 1} of ${first + rounds}: ${JSON.stringify(totals)}\n`)
     }
   } finally {
     server.close()
@@ -52,7 +53,9 @@ export async function run(args: readonly string[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
   const { cells, kills, interrupted, names, lost, faults } = totals
-  console.log(`repl-crash, seed ${seed}: ${rounds} rounds, ${cells} cells, ${kills} kills, ${interrupted} cells interrupted`)
+  console.log(
+    `repl-crash, seed ${seed}: rounds ${first} to ${first + rounds - 1}, ${cells} cells, ${kills} kills, ${interrupted} cells interrupted`,
+  )
   console.log(`names after a kill: ${names}, of them lost and told: ${lost}; faults: ${faults}`)
   if (faults > 0) process.exitCode = 1
 }
@@ -89,10 +92,11 @@ async function play(
     const when = pick(4)
     // 0: the worker while the cell runs; 1: the program; 2: the worker between cells; 3: nothing.
     if (when < 2) {
+      const target = client
       setTimeout(
         () => {
-          if (when === 1) client.child.kill('SIGKILL')
-          else void client.ask({ op: 'kill9' })
+          if (when === 1) target.child.kill('SIGKILL')
+          else void target.ask({ op: 'kill9' })
         },
         pick(when === 1 ? 400 : 60),
       )
