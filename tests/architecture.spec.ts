@@ -45,6 +45,13 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
+  it('of Node’s HTTP are types: the module itself would load all of fetch, which a hook call has no time for', () => {
+    const wrong = globSync('src/**/*.ts').filter(
+      file => folderOf(file) !== 'demo' && /^import (?!type)[^\n]*'node:https?2?'/m.test(readFileSync(file, 'utf8')),
+    )
+    expect(wrong).toEqual([])
+  })
+
   it('name the DSH host only in its own door', () => {
     const wrong = globSync('src/**/*.ts').filter(
       file => folderOf(file) !== 'dsh' && specifiersOf(file).some(name => name.startsWith('@deepseek-ai/')),

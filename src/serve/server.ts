@@ -2,7 +2,7 @@
  * Answers protocol 1 for one project. Decides nothing: events go to the runtime, operations are the ones of
  * every door. A request that cannot be read is refused with a code; none of them ends the process.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { errorDocument, OutriggerError } from '../errors.ts'
 import type { Action } from '../session/actions.ts'
 import { decodeEvent } from '../session/decode-event.ts'
@@ -10,6 +10,7 @@ import type { EventOf, SessionEvent } from '../session/events.ts'
 import type { AnyOperation, Caller as OperationCaller } from '../session/operation.ts'
 import { type Caller, callerOf } from './doors.ts'
 import type { Engines } from './engines.ts'
+import { createServer } from './http.ts'
 import { doorHeader, type Health, maxBodyBytes, protocolHeader, protocolVersion, waitMs } from './protocol.ts'
 
 export interface ServerOptions {
