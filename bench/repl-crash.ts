@@ -21,6 +21,8 @@ type Line = { readonly [key: string]: unknown }
 
 interface Client {
   readonly child: ChildProcess
+  /** How it ended, and what it said beside answers. */
+  last(): string
   ask(request: Line): Promise<Line | undefined>
   readonly ended: Promise<void>
 }
@@ -241,7 +243,7 @@ async function compare(
   }
   forget(model, answer, totals)
   if (answer?.['ok'] !== true) {
-    fault(`the names cannot be read: ${JSON.stringify(answer)}`)
+    fault(`the names cannot be read: ${JSON.stringify(answer)}; ${client.last()}`)
     return client
   }
   const preview = answer['value'] as Line | undefined
@@ -266,6 +268,7 @@ function open(cwd: string): Client {
   })
   const waiting = new Map<string, (line: Line | undefined) => void>()
   let text = ''
+  let said = ''
   let ids = 0
   let isGone = false
   child.stdin!.on('error', () => undefined)
@@ -274,7 +277,9 @@ function open(cwd: string): Client {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const line = JSON.parse(text.slice(0, end)) as Line
       text = text.slice(end + 1)
-      waiting.get(String(line['id']))?.(line)
+      const answered = waiting.get(String(line['id']))
+      if (answered === undefined) said += `${JSON.stringify(line)} `
+      else answered(line)
     }
   })
   const ended = new Promise<void>(resolve =>
@@ -287,6 +292,7 @@ function open(cwd: string): Client {
   return {
     child,
     ended,
+    last: () => `${child.exitCode ?? child.signalCode ?? 'alive'} ${said}`,
     ask: request =>
       new Promise(resolve => {
         if (isGone) return resolve(undefined)
