@@ -31,17 +31,18 @@ export async function forkSession({ from, session, state, cell, target }: Fork):
     })
   }
   const wanted = new Set(pathTo(state, cell))
-  let wasHead = 0
+  let head = 0
   for await (const { record } of from.read(`repl/${session}/journal`, 0)) {
     const known = record as unknown as JournalRecord
-    if (!isKept(known, wanted, wasHead, cell)) continue
-    if (known.k === 'end') wasHead = known.cell
+    const kept = isKept(known, wanted, head, cell)
+    if (known.k === 'end' || (known.k === 'state' && (known.action === 'restore' || known.action === 'reset'))) head = known.cell
+    if (!kept) continue
     for (const hash of blobsOf(record)) await copyBlob(from, store, hash)
     await store.append(stream, { ...(record as object), epoch: 1 } as unknown as Json)
   }
 }
 
-/** A recovery counts where it stood: after the cell that was the head. */
+/** A recovery, and what a cell did later, count where they stood: after the cell that was the head. */
 function isKept(record: JournalRecord, wanted: ReadonlySet<number>, head: number, last: number): boolean {
   switch (record.k) {
     case 'open':
@@ -50,6 +51,8 @@ function isKept(record: JournalRecord, wanted: ReadonlySet<number>, head: number
       return record.action === 'save' && wanted.has(record.cell)
     case 'recover':
       return record.head === head && record.head !== last && wanted.has(record.head)
+    case 'late':
+      return head !== last && wanted.has(head) && wanted.has(record.cell)
     default:
       return wanted.has(record.cell)
   }

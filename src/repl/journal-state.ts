@@ -12,11 +12,12 @@ export interface JournalCell {
   lostBefore: readonly LostName[]
   /** Calls that were sent. */
   readonly calls: CallRecord[]
-  readonly late: LateRecord[]
   /** Copies of what was bound after it; `time` counts late activity before them. */
   readonly checks: { readonly time: number; readonly record: CheckRecord }[]
-  /** Cells that were active while this one was the head, and when: a little after its number. */
-  readonly active: { readonly time: number; readonly cell: number }[]
+  /** What ended cells did while this one was the head, and when: a little after its number. `order`: of the record in the journal. */
+  readonly active: { readonly time: number; readonly order: number; readonly record: LateRecord }[]
+  /** Of its `end` in the journal. */
+  ended: number
   /** Somebody has heard that it was interrupted. */
   isTold: boolean
   /** The host gave the model another result. */
@@ -49,6 +50,8 @@ export interface JournalState {
   /** 0: the empty start. */
   head: number
   epoch: number
+  /** How many count. */
+  records: number
   /** The newest. */
   opened: OpenRecord | undefined
   /** The first record that cannot be used, and why; what stood before it counts. */
@@ -64,6 +67,7 @@ export function emptyState(): JournalState {
     latest: 0,
     head: 0,
     epoch: 0,
+    records: 0,
     opened: undefined,
     damage: undefined,
   }
@@ -74,6 +78,7 @@ export function fold(state: JournalState, record: JournalRecord): void {
   // A writer that lost its lease may have written on for a moment.
   if (record.epoch < state.epoch) return
   state.epoch = record.epoch
+  state.records++
   const cell = 'cell' in record ? state.cells.get(record.cell) : undefined
   const head = state.cells.get(state.head)
   switch (record.k) {
@@ -88,9 +93,9 @@ export function fold(state: JournalState, record: JournalRecord): void {
         end: undefined,
         lostBefore: state.lost,
         calls: [],
-        late: [],
         checks: [],
         active: [],
+        ended: 0,
         isTold: false,
         altered: undefined,
       })
@@ -102,13 +107,13 @@ export function fold(state: JournalState, record: JournalRecord): void {
     case 'end':
       if (cell === undefined) return
       cell.end = record
+      cell.ended = state.records
       state.head = record.cell
       state.lost = []
       if (state.owed?.epoch === record.epoch) state.owed = { ...state.owed, carrier: state.owed.carrier ?? record.cell }
       return
     case 'late':
-      cell?.late.push(record)
-      if (head !== undefined) head.active.push({ time: state.head + (head.active.length + 1) / 1_024, cell: record.cell })
+      head?.active.push({ time: timeAfter(state.head, head.active.length + 1), order: state.records, record })
       return
     case 'check': {
       const { time } = (record.cell === state.head ? head?.active.at(-1) : undefined) ?? { time: record.cell }
@@ -145,6 +150,11 @@ export function fold(state: JournalState, record: JournalRecord): void {
       // A record of a later build.
       record satisfies never
   }
+}
+
+/** Between the number of a cell and the next one, the later the closer to that. */
+function timeAfter(cell: number, count: number): number {
+  return cell + count / (count + 1_024)
 }
 
 function heard(state: JournalState): void {

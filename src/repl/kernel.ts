@@ -47,7 +47,7 @@ export interface KernelOptions {
   /** The worker is gone, not by `end`. */
   onLost?(why: WorkerLoss): void
   /** A cell did something after its end. */
-  onLate?(cell: number, tape: LateTape): void
+  onLate?(cell: number, tape: LateTape, during: number | undefined): void
 }
 
 export interface WorkerLoss {
@@ -305,10 +305,11 @@ export class Kernel {
     return (await this.#ask('moved', n => ({ t: 'move', n, cwd }), withinMs)).message?.ok ?? false
   }
 
-  /** Replay is over. How many timers of replayed cells were dropped. */
-  async recovered(withinMs: number): Promise<number> {
-    if (this.#link === undefined) return 0
-    return (await this.#ask('settled', n => ({ t: 'recovered', n }), withinMs)).message?.timersDropped ?? 0
+  /** Replay is over. How many timers of replayed cells were dropped, and which of the cells went another way after they had ended. */
+  async recovered(withinMs: number): Promise<{ readonly timersDropped: number; readonly diverged: readonly number[] }> {
+    const nothing = { timersDropped: 0, diverged: [] }
+    if (this.#link === undefined) return nothing
+    return (await this.#ask('settled', n => ({ t: 'recovered', n }), withinMs)).message ?? nothing
   }
 
   /** @param withinMs - left out: as long as it takes, or the worker lives. */
@@ -557,7 +558,7 @@ export class Kernel {
           running.effects.push({ kind: message.kind, ...(message.subject !== undefined && { subject: message.subject }) })
         return
       case 'late':
-        this.#options.onLate?.(message.cell, message.tape)
+        this.#options.onLate?.(message.cell, message.tape, message.during)
         return
       case 'component': {
         const content = message.sent ? link.pendingBytes : undefined

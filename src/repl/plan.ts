@@ -17,9 +17,20 @@ export interface Checkpoint {
   readonly opaque: readonly { readonly name: string; readonly reason: LostReason }[]
 }
 
+/** What a cell of the path did after its end. */
+export interface LateActivity {
+  /** Between the number of the cell after which it was and the next one's. */
+  readonly time: number
+  readonly cell: number
+  /** Why it cannot be repeated. */
+  readonly refused?: LostReason
+}
+
 export interface PlanInput {
   /** Oldest first. */
   readonly path: readonly PathCell[]
+  /** Oldest first. */
+  readonly late?: readonly LateActivity[]
   /** By recoveries since the last cell. */
   readonly lost: readonly LostName[]
   /** Of cells of the path, in order; a later one of the same cell adds to it. */
@@ -62,6 +73,8 @@ export interface Plan {
   readonly copies: readonly PlannedCopy[]
   /** Cells to run again, oldest first. */
   readonly replays: readonly number[]
+  /** Times of late activity to repeat; each of a cell that runs again. */
+  readonly lates: readonly number[]
 }
 
 /** How a name can be had as it was after a cell. */
@@ -69,6 +82,13 @@ type Source =
   | { readonly from: 'copy'; readonly hash: string; readonly cells: readonly number[] }
   | { readonly from: 'entry'; readonly entry: FixedEntry }
   | { readonly from: 'nowhere'; readonly reason: LostReason }
+
+/** Something that a component went through: a cell, or what a cell did later. */
+interface Step {
+  readonly time: number
+  readonly cell: number
+  readonly late: LateActivity | undefined
+}
 
 interface Base {
   readonly cell: number
@@ -88,6 +108,7 @@ class Planning {
   readonly #entries: PlannedEntry[] = []
   readonly #copies = new Map<string, { cells: readonly number[]; names: PlannedCopy['names'][number][] }>()
   readonly #replays: number[] = []
+  readonly #lates: number[] = []
   #computeMs = 0
 
   constructor(input: PlanInput, dependencies: Dependencies) {
@@ -106,47 +127,62 @@ class Planning {
       this.#entries.push({ name, kind, cell, entry })
       this.#names.set(name, { status: statusOf(entry), kind, cell })
     }
-    const cellsOf = this.#cellsByComponent()
+    const stepsOf = this.#stepsByComponent()
     for (const group of this.#dependencies.components.groups()) {
       if (group.some(name => bound.has(name) && fixed(name) === undefined))
-        this.#planGroup(group, cellsOf.get(this.#dependencies.components.componentOf(group[0]!)!) ?? [])
+        this.#planGroup(group, stepsOf.get(this.#dependencies.components.componentOf(group[0]!)!) ?? [])
     }
     return {
       names: new Map([...this.#names].sort(([a], [b]) => (a < b ? -1 : 1))),
       entries: this.#entries.sort((a, b) => a.cell - b.cell),
       copies: [...this.#copies].map(([hash, copy]) => ({ hash, ...copy })),
       replays: this.#replays.sort((a, b) => a - b),
+      lates: this.#lates.sort((a, b) => a - b),
     }
   }
 
-  #planGroup(group: readonly string[], cells: readonly number[]): void {
+  #planGroup(group: readonly string[], steps: readonly Step[]): void {
     // What was found lost since a base is not to come back by running the cells before.
     const losses = group.flatMap(name => this.#dependencies.lossesOf(name))
     const barrier = Math.max(0, ...losses)
-    const bases = [...new Set([...this.#basesOf(group, cells), 0])].filter(cell => cell >= barrier).sort((a, b) => b - a)
-    const full = this.#newestBase(group, bases, source => source.from !== 'nowhere')
-    if (full !== undefined) {
-      const again = cells.filter(cell => cell > full.cell)
-      const reasons = again.map(cell => this.#refusal(cell))
-      const computeMs = again.reduce((sum, cell) => sum + (this.#cells.get(cell)?.computeMs ?? 0), 0)
-      if (reasons.every(reason => reason === undefined) && this.#computeMs + computeMs <= this.#input.recoverMs) {
+    const bases = [...new Set([...this.#basesOf(group, steps), 0])].filter(cell => cell >= barrier).sort((a, b) => b - a)
+    for (let left = bases; left.length > 0; ) {
+      const full = this.#newestBase(group, left, source => source.from !== 'nowhere')
+      if (full === undefined) break
+      const again = steps.filter(step => step.time > full.cell)
+      const computeMs = again.reduce((sum, step) => sum + this.#computeMsOf(step), 0)
+      const isPossible =
+        again.every(step => this.#refusal(step) === undefined) && this.#computeMs + computeMs <= this.#input.recoverMs
+      // What a cell did later can be repeated only after the cell itself: then an older base may do.
+      const isWhole = again.every(({ late, cell }) => late === undefined || again.some(step => step.time === cell))
+      if (isPossible && isWhole) {
         this.#computeMs += computeMs
         this.#restore(full)
-        this.#replays.push(...again)
+        this.#runAgain(again)
         this.#settle(group, full, again, new Map())
         return
       }
+      if (!isPossible) break
+      left = left.slice(left.indexOf(full.cell) + 1)
     }
     this.#planPart(
       group,
-      cells,
+      steps,
       this.#newestBase(group, bases, () => true),
       barrier,
     )
   }
 
+  #runAgain(steps: readonly Step[]): void {
+    for (const { time, late } of steps) (late === undefined ? this.#replays : this.#lates).push(time)
+  }
+
+  #computeMsOf({ cell, late }: Step): number {
+    return late === undefined ? (this.#cells.get(cell)?.computeMs ?? 0) : 0
+  }
+
   /** What has a copy comes back; what ran since is run again where it needs nothing that is lost. */
-  #planPart(group: readonly string[], cells: readonly number[], base: Base | undefined, barrier: number): void {
+  #planPart(group: readonly string[], steps: readonly Step[], base: Base | undefined, barrier: number): void {
     const lost = new Map<string, LostReason>()
     const from = base?.cell ?? barrier
     for (const name of group) {
@@ -154,39 +190,40 @@ class Planning {
       const source = base?.sources.get(name)
       if (source === undefined || source.from === 'nowhere') lost.set(name, source?.reason ?? 'closure-effect')
     }
-    const again: number[] = []
-    for (const cell of cells) {
-      if (cell <= from) continue
-      const reason = this.#reasonToSkip(cell, lost)
+    const again: Step[] = []
+    for (const step of steps) {
+      if (step.time <= from) continue
+      const reason = this.#reasonToSkip(step, again, lost)
       if (reason === undefined) {
-        again.push(cell)
-        this.#computeMs += this.#cells.get(cell)?.computeMs ?? 0
-      } else for (const name of this.#changedBy(group, cell)) if (!lost.has(name)) lost.set(name, reason)
+        again.push(step)
+        this.#computeMs += this.#computeMsOf(step)
+      } else for (const name of this.#changedBy(group, step)) if (!lost.has(name)) lost.set(name, reason)
     }
     // Run again, they would bind names as they were before what lost them.
-    const useful = again.filter(cell => !this.#dependencies.touchOf(cell).some(name => lost.has(name)))
+    const useful = again.filter(({ cell }) => !this.#dependencies.touchOf(cell).some(name => lost.has(name)))
     if (base !== undefined) this.#restore(base, lost)
-    this.#replays.push(...useful)
+    this.#runAgain(useful)
     this.#settle(group, base, useful, lost)
   }
 
-  #reasonToSkip(cell: number, lost: ReadonlyMap<string, LostReason>): LostReason | undefined {
-    const refused = this.#refusal(cell)
+  #reasonToSkip(step: Step, again: readonly Step[], lost: ReadonlyMap<string, LostReason>): LostReason | undefined {
+    const refused = this.#refusal(step)
     if (refused !== undefined) return refused
-    const needed = this.#dependencies.touchOf(cell).find(name => lost.has(name))
+    const needed = this.#dependencies.touchOf(step.cell).find(name => lost.has(name))
     if (needed !== undefined) return lost.get(needed)
-    const computeMs = this.#cells.get(cell)?.computeMs ?? 0
-    return this.#computeMs + computeMs > this.#input.recoverMs ? 'budget' : undefined
+    if (step.late !== undefined && !again.some(({ time }) => time === step.cell)) return 'closure-effect'
+    return this.#computeMs + this.#computeMsOf(step) > this.#input.recoverMs ? 'budget' : undefined
   }
 
-  /** All that could share an object with what the cell touched, as components were then. */
-  #changedBy(group: readonly string[], cell: number): readonly string[] {
+  /** All that could share an object with what the step touched, as components were then. */
+  #changedBy(group: readonly string[], { cell, time }: Step): readonly string[] {
     const { components } = this.#dependencies
-    const touched = new Set(this.#dependencies.touchOf(cell).map(name => components.componentOf(name, cell)))
-    return group.filter(name => touched.has(components.componentOf(name, cell)) && this.#dependencies.isBoundAt(name, cell))
+    const touched = new Set(this.#dependencies.touchOf(cell).map(name => components.componentOf(name, time)))
+    return group.filter(name => touched.has(components.componentOf(name, time)) && this.#dependencies.isBoundAt(name, time))
   }
 
-  #refusal(cell: number): LostReason | undefined {
+  #refusal({ cell, late }: Step): LostReason | undefined {
+    if (late !== undefined) return late.refused
     const known = this.#cells.get(cell)
     if (known === undefined) return 'interrupted'
     if (!this.#input.languages.has(known.language)) return 'diverged'
@@ -207,13 +244,8 @@ class Planning {
     }
   }
 
-  #settle(
-    group: readonly string[],
-    base: Base | undefined,
-    again: readonly number[],
-    lost: ReadonlyMap<string, LostReason>,
-  ): void {
-    const touched = new Set(again.flatMap(cell => this.#dependencies.touchOf(cell)))
+  #settle(group: readonly string[], base: Base | undefined, again: readonly Step[], lost: ReadonlyMap<string, LostReason>): void {
+    const touched = new Set(again.flatMap(({ cell }) => this.#dependencies.touchOf(cell)))
     for (const name of group) {
       const bound = this.#dependencies.bound.get(name)
       if (bound === undefined || this.#dependencies.fixed(name) !== undefined) continue
@@ -247,14 +279,14 @@ class Planning {
   }
 
   /** Only after these can there be a source for everything. */
-  #basesOf(group: readonly string[], cells: readonly number[]): readonly number[] {
+  #basesOf(group: readonly string[], steps: readonly Step[]): readonly number[] {
     const found = new Set<number>()
     for (const name of group) {
       for (const { cell } of this.#stored.get(name) ?? []) found.add(cell)
       for (const { cell } of this.#dependencies.entriesOf(name)) found.add(cell)
     }
-    const last = cells.at(-1)
-    if (last !== undefined) found.add(last)
+    const last = steps.at(-1)
+    if (last !== undefined) found.add(last.time)
     return [...found]
   }
 
@@ -294,16 +326,21 @@ class Planning {
     return found
   }
 
-  #cellsByComponent(): ReadonlyMap<object, number[]> {
+  #stepsByComponent(): ReadonlyMap<object, Step[]> {
     const { components } = this.#dependencies
-    const found = new Map<object, number[]>()
-    for (const { cell } of this.#input.path) {
-      const [first] = this.#dependencies.touchOf(cell)
+    const { path, late = [] } = this.#input
+    const steps: readonly Step[] = [
+      ...path.map(({ cell }) => ({ time: cell, cell, late: undefined })),
+      ...late.map(each => ({ time: each.time, cell: each.cell, late: each })),
+    ].sort((a, b) => a.time - b.time)
+    const found = new Map<object, Step[]>()
+    for (const step of steps) {
+      const [first] = this.#dependencies.touchOf(step.cell)
       const component = first === undefined ? undefined : components.componentOf(first)
       if (component === undefined) continue
       const known = found.get(component)
-      if (known === undefined) found.set(component, [cell])
-      else known.push(cell)
+      if (known === undefined) found.set(component, [step])
+      else known.push(step)
     }
     return found
   }

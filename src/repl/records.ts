@@ -137,6 +137,10 @@ export interface LateRecord extends Recorded {
   readonly k: 'late'
   readonly cell: number
   readonly tape: MaybeBlob<LateTape>
+  /** The cell that ran meanwhile; absent: it was between two cells. */
+  readonly during?: number
+  /** What stands behind the marks in the tape. */
+  readonly secrets?: readonly SecretUse[]
 }
 
 export interface StoredComponent {

@@ -7,12 +7,12 @@ import type { LostName } from './dependencies.ts'
 import { isBlob, type Journal, sha256 } from './journal.ts'
 import type { JournalCell } from './journal-state.ts'
 import type { CellReport, Kernel } from './kernel.ts'
-import type { Path } from './path.ts'
+import type { Path, RecordedActivity } from './path.ts'
 import { type Plan, type PlannedName, plan } from './plan.ts'
 import { outcomeOf } from './result.ts'
 import type { Secrets } from './secrets.ts'
 import type { CellError, EndRecord, MaybeBlob } from './types.ts'
-import type { LostReason, Stamp, Tape, TranscribedCall } from './worker/tape.ts'
+import type { LateTape, LostReason, Meanwhile, Stamp, Tape, TranscribedCall } from './worker/tape.ts'
 
 export interface RecoveryParts {
   readonly kernel: Kernel
@@ -46,6 +46,8 @@ class Recovering {
   readonly #parts: RecoveryParts
   readonly #refusedCells = new Map<number, LostReason>()
   readonly #refusedCopies = new Set<string>()
+  /** By time. */
+  readonly #refusedLates = new Map<number, LostReason>()
   readonly #verified = new Set<number>()
   readonly #diverged: number[] = []
   readonly #deadline: number
@@ -77,6 +79,10 @@ class Recovering {
     return plan(
       {
         path: this.#path.cells,
+        late: this.#path.late.map(late => {
+          const refused = this.#refusedLates.get(late.time)
+          return refused === undefined ? late : { ...late, refused }
+        }),
         lost: [],
         checkpoints: this.#path.checkpoints(),
         refusedCells: this.#refusedCells,
@@ -89,27 +95,40 @@ class Recovering {
   }
 
   /** Looks at what the plan needs before anything runs; true when there is something that it cannot have. */
-  async #rulesOut({ replays }: Plan): Promise<boolean> {
+  async #rulesOut({ replays, lates }: Plan): Promise<boolean> {
     let found = false
     const stamps: Stamp[] = []
-    const owners: number[] = []
+    const refuse: ((reason: LostReason) => void)[] = []
     for (const cell of replays) {
       if (this.#verified.has(cell)) continue
       this.#verified.add(cell)
       const recorded = await this.#load<readonly Stamp[]>(this.#cell(cell).end?.stamps)
       for (const stamp of recorded ?? []) {
         stamps.push(stamp)
-        owners.push(cell)
+        refuse.push(reason => this.#refusedCells.set(cell, reason))
       }
       if ((await this.#source(cell)) === undefined) {
         this.#refusedCells.set(cell, 'secret')
         found = true
       }
     }
+    for (const late of this.#latesOf(lates)) {
+      if (this.#verified.has(late.time)) continue
+      this.#verified.add(late.time)
+      const tape = await this.#lateTape(late)
+      if (tape === undefined) {
+        this.#refusedLates.set(late.time, 'secret')
+        found = true
+      }
+      for (const stamp of tape?.stamps ?? []) {
+        stamps.push(stamp)
+        refuse.push(reason => this.#refusedLates.set(late.time, reason))
+      }
+    }
     if (stamps.length === 0) return found
     const changed = await this.#parts.kernel.verify(stamps, this.#left())
     for (const index of changed ?? stamps.keys()) {
-      this.#refusedCells.set(owners[index]!, 'file-changed')
+      refuse[index]!('file-changed')
       found = true
     }
     return found
@@ -119,21 +138,62 @@ class Recovering {
   async #carryOut(planned: Plan): Promise<Recovered | undefined> {
     const names = new Map(planned.names)
     if (!(await this.#restore(planned, names))) return undefined
-    for (const [at, cell] of planned.replays.entries()) {
+    for (const { time, late, meanwhile } of this.#stepsOf(planned)) {
       if (performance.now() > this.#deadline && !this.#isLate) {
-        for (const left of planned.replays.slice(at)) this.#refusedCells.set(left, 'budget')
+        for (const left of planned.replays) if (left >= time) this.#refusedCells.set(left, 'budget')
         this.#isLate = true
         return undefined
       }
       this.#isUsed = true
-      if (await this.#replay(cell)) continue
-      this.#refusedCells.set(cell, 'diverged')
-      this.#diverged.push(cell)
+      if (late === undefined ? await this.#replay(time, meanwhile) : await this.#repeat(late)) continue
+      this.#refuseDiverged([late?.cell ?? time])
       return undefined
     }
-    const timersDropped = await this.#parts.kernel.recovered(this.#left())
+    const { timersDropped, diverged } = await this.#parts.kernel.recovered(this.#left())
     if (this.#parts.kernel.worker === null) return undefined
+    if (diverged.length > 0) {
+      this.#refuseDiverged(diverged)
+      return undefined
+    }
     return { names, timersDropped, diverged: this.#diverged }
+  }
+
+  #refuseDiverged(cells: readonly number[]): void {
+    for (const cell of cells) {
+      this.#refusedCells.set(cell, 'diverged')
+      this.#diverged.push(cell)
+    }
+  }
+
+  /** In the order in which all of it happened; what went on while a cell ran belongs to the cell. */
+  #stepsOf({ replays, lates }: Plan): readonly {
+    readonly time: number
+    readonly late: RecordedActivity | undefined
+    readonly meanwhile: readonly RecordedActivity[]
+  }[] {
+    const running = new Set(replays)
+    const all = this.#latesOf(lates)
+    const isMeanwhile = ({ record: { during } }: RecordedActivity): boolean => during !== undefined && running.has(during)
+    return [
+      ...replays.map(time => ({ time, late: undefined, meanwhile: all.filter(late => late.record.during === time) })),
+      ...all.filter(late => !isMeanwhile(late)).map(late => ({ time: late.time, late, meanwhile: [] })),
+    ].sort((a, b) => a.time - b.time)
+  }
+
+  #latesOf(times: readonly number[]): readonly RecordedActivity[] {
+    const wanted = new Set(times)
+    return this.#path.late.filter(({ time }) => wanted.has(time))
+  }
+
+  async #lateTape({ record: { tape, secrets } }: RecordedActivity): Promise<LateTape | undefined> {
+    return (await this.#shown<LateTape>(tape, secrets)) ?? undefined
+  }
+
+  /** What a cell did after its end, once more. False: it went another way. */
+  async #repeat(late: RecordedActivity): Promise<boolean> {
+    const tape = await this.#lateTape(late)
+    if (tape === undefined) return false
+    return (await this.#parts.kernel.replayLate(late.cell, tape, Math.max(1, this.#left()))) === undefined
   }
 
   async #restore({ entries, copies, names: all }: Plan, names: Map<string, PlannedName>): Promise<boolean> {
@@ -185,13 +245,18 @@ class Recovering {
   }
 
   /** False: it went another way. */
-  async #replay(cell: number): Promise<boolean> {
+  async #replay(cell: number, activities: readonly RecordedActivity[]): Promise<boolean> {
     const { begin, end } = this.#cell(cell)
     const source = await this.#source(cell)
     if (end === undefined || source === undefined) return false
     const tape = await this.#shown<Tape>(end.tape, end.secrets?.tape)
     const calls = await this.#shown<readonly TranscribedCall[]>(end.transcript, end.secrets?.transcript)
     if (tape === undefined || calls === undefined) return false
+    const meanwhile: Meanwhile[] = []
+    for (const activity of activities) {
+      const late = await this.#lateTape(activity)
+      if (late !== undefined) meanwhile.push({ cell: activity.cell, tape: late })
+    }
     const left = Math.max(1, this.#left())
     const report = await this.#parts.kernel.run({
       cell,
@@ -202,7 +267,7 @@ class Recovering {
       namespaces: end.namespaces ?? {},
       call: async () => ({ ok: false, message: 'nothing is called again' }),
       signal: undefined,
-      replay: { tape: tape ?? { v: 1 }, calls: calls ?? [] },
+      replay: { tape: tape ?? { v: 1 }, calls: calls ?? [], ...(meanwhile.length > 0 && { meanwhile }) },
     })
     return isSame(report, end)
   }

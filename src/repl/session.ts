@@ -138,7 +138,7 @@ class Session implements ReplSession {
   #lastLook: readonly SeenBinding[] = []
   #lastPending: SessionState['pending'] = { timers: 0, handles: 0 }
   /** What cells did after their end, not yet in the journal. */
-  #lates: { readonly cell: number; readonly tape: LateTape }[] = []
+  #lates: { readonly cell: number; readonly tape: LateTape; readonly during: number | undefined }[] = []
   /** Asked for by the running cell; takes effect after it. */
   #actions: StateAction[] = []
   /** Names that were said to be at risk. */
@@ -414,13 +414,15 @@ class Session implements ReplSession {
   }
 
   async #writeLates(): Promise<void> {
-    for (const { cell, tape } of this.#lates.splice(0)) {
+    for (const { cell, tape, during } of this.#lates.splice(0)) {
       if (!this.#journal.state.cells.has(cell)) continue
-      const text = this.#secrets.mask(JSON.stringify(tape))
+      const { text, uses } = this.#secrets.hide(JSON.stringify(tape))
       await this.#journal.write({
         k: 'late',
         cell,
-        tape: (await this.#journal.part(JSON.parse(text) as Json)) as unknown as LateTape,
+        tape: (await this.#journal.part(JSON.parse(text) as Json, { isMasked: true })) as unknown as LateTape,
+        ...(during !== undefined && { during }),
+        ...(uses.length > 0 && { secrets: uses }),
       })
     }
   }
@@ -679,7 +681,7 @@ class Session implements ReplSession {
       limits: () => ({ rssMb: this.#config.rssMb, outputBytes: this.#config.outputBytes }),
       ...(isOwn && {
         onLost: (why: WorkerLoss) => this.#lost(why),
-        onLate: (cell: number, tape: LateTape) => void this.#lates.push({ cell, tape }),
+        onLate: (cell: number, tape: LateTape, during: number | undefined) => void this.#lates.push({ cell, tape, during }),
       }),
     }
   }

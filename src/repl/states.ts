@@ -86,6 +86,7 @@ export function predict(path: Path, recoverMs: number): Plan {
   return plan(
     {
       path: path.cells,
+      late: path.late,
       lost: [],
       checkpoints: path.checkpoints(),
       refusedCells: new Map(),

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Components } from '../../src/repl/components.ts'
-import { dependenciesOf, type LostName, type PathCell } from '../../src/repl/dependencies.ts'
-import { type Checkpoint, type Plan, type PlanInput, plan } from '../../src/repl/plan.ts'
+import { type Dependencies, dependenciesOf, type LostName, type PathCell } from '../../src/repl/dependencies.ts'
+import { type Checkpoint, type LateActivity, type Plan, type PlanInput, plan } from '../../src/repl/plan.ts'
 import type { FixedEntry } from '../../src/repl/worker/tape.ts'
 
 const names = ['a', 'b', 'c', 'd', 'e'] as const
@@ -25,6 +25,8 @@ interface Cell {
   readonly isEffect: boolean
   /** Names whose values cannot be copied. */
   readonly check: { readonly opaque: readonly Name[] } | undefined
+  /** What a cell of this life does after this one: how many cells ago that was. */
+  readonly late: { readonly ago: number; readonly isEffect: boolean } | undefined
   /** The worker dies after it, and recovery goes by the plan. */
   readonly dies: boolean
 }
@@ -78,6 +80,11 @@ function changeIn(world: World, name: Name, cell: number): void {
   if (held?.kind === 'object') held.content.push(cell)
 }
 
+/** A callback that a cell left: it changes what the cell's name holds by now. */
+function performLate(world: World, { operation }: Cell, cell: number): void {
+  changeIn(world, operation.name, -cell)
+}
+
 const touchOf = ({ operation }: Cell): readonly string[] => {
   if (operation.kind === 'alias') return [operation.name, operation.of]
   return operation.kind === 'define' ? [operation.name, operation.changes] : [operation.name]
@@ -108,6 +115,8 @@ function record(cells: readonly Cell[]) {
   let world: World = new Map()
   const path: PathCell[] = []
   const checkpoints: Checkpoint[] = []
+  const late: LateActivity[] = []
+  let born = 0
   const copies = new Map<string, World>()
   let lost: LostName[] = []
   cells.forEach((cell, index) => {
@@ -130,8 +139,15 @@ function record(cells: readonly Cell[]) {
       lostBefore: lost,
     })
     lost = []
+    const owner = number - (cell.late?.ago ?? 0)
+    let time = number
+    if (cell.late !== undefined && owner > born) {
+      performLate(world, cells[owner - 1]!, owner)
+      time = number + 0.5
+      late.push({ time, cell: owner, ...(cell.late.isEffect && { refused: 'closure-effect' as const }) })
+    }
     if (cell.check !== undefined) {
-      const dependencies = dependenciesOf(path)
+      const dependencies = dependenciesWith(path, late)
       const components: Checkpoint['components'][number][] = []
       const opaque: Checkpoint['opaque'][number][] = []
       for (const group of dependencies.components.groups()) {
@@ -143,23 +159,44 @@ function record(cells: readonly Cell[]) {
         copies.set(hash, copyOf(world, held))
         components.push({ names: held, hash })
       }
-      checkpoints.push({ cell: number, components, opaque })
+      checkpoints.push({ cell: time, components, opaque })
     }
     if (cell.dies) {
-      const input = inputOf(path, checkpoints)
-      const planned = plan(input)
+      const input = inputOf(path, checkpoints, [], late)
+      const planned = plan(input, dependenciesWith(path, late))
       world = carryOut(planned, input, cells, copies)
+      born = number
       lost = [...planned.names].flatMap(([name, each]) =>
         each.status === 'lost' ? [{ name, reason: each.reason ?? 'closure-effect', cell: each.cell }] : [],
       )
     }
   })
-  return { world, path, checkpoints, copies, lost }
+  return { world, path, checkpoints, copies, lost, late }
 }
 
-function inputOf(path: readonly PathCell[], checkpoints: readonly Checkpoint[], lost: readonly LostName[] = []): PlanInput {
+function dependenciesWith(
+  path: readonly PathCell[],
+  late: readonly LateActivity[],
+  lost: readonly LostName[] = [],
+): Dependencies {
+  const dependencies = dependenciesOf([])
+  for (const cell of path) {
+    dependencies.add(cell)
+    for (const each of late) if (Math.floor(each.time) === cell.cell) dependencies.addLate(each.cell, each.time)
+  }
+  dependencies.lose(lost)
+  return dependencies
+}
+
+function inputOf(
+  path: readonly PathCell[],
+  checkpoints: readonly Checkpoint[],
+  lost: readonly LostName[] = [],
+  late: readonly LateActivity[] = [],
+): PlanInput {
   return {
     path,
+    late,
     lost,
     checkpoints,
     refusedCells: new Map(),
@@ -169,7 +206,7 @@ function inputOf(path: readonly PathCell[], checkpoints: readonly Checkpoint[], 
   }
 }
 
-function carryOut(planned: Plan, _input: PlanInput, cells: readonly Cell[], copies: ReadonlyMap<string, World>): World {
+function carryOut(planned: Plan, { late = [] }: PlanInput, cells: readonly Cell[], copies: ReadonlyMap<string, World>): World {
   const world: World = new Map()
   for (const { name, cell, entry } of planned.entries) {
     if (entry.of === 'primitive') world.set(name as Name, { kind: 'primitive', value: Number(entry.value) })
@@ -183,7 +220,12 @@ function carryOut(planned: Plan, _input: PlanInput, cells: readonly Cell[], copi
     const copy = copyOf(copies.get(hash)!, [...copies.get(hash)!.keys()])
     for (const { name } of wanted) world.set(name as Name, copy.get(name as Name)!)
   }
-  for (const cell of planned.replays) perform(world, cells[cell - 1]!, cell)
+  for (const time of [...planned.replays, ...planned.lates].sort((a, b) => a - b)) {
+    const owner = late.find(each => each.time === time)?.cell
+    if (owner === undefined) perform(world, cells[time - 1]!, time)
+    else if (planned.replays.includes(owner)) performLate(world, cells[owner - 1]!, owner)
+    else throw new Error(`cell ${owner} is not run again`)
+  }
   return world
 }
 
@@ -204,6 +246,7 @@ const histories = (deaths: number): fc.Arbitrary<readonly Cell[]> =>
       operation,
       isEffect: often(20),
       check: fc.option(fc.record({ opaque: fc.subarray([...names], { maxLength: 2 }) }), { nil: undefined }),
+      late: fc.option(fc.record({ ago: fc.nat(3), isEffect: often(20) }), { nil: undefined, freq: 3 }),
       dies: often(deaths),
     }),
     { maxLength: 14 },
@@ -216,9 +259,10 @@ describe('a plan', () => {
   ])('never hands out a value that is not the one the name had, %s', (_, deaths) => {
     fc.assert(
       fc.property(histories(deaths), cells => {
-        const { world, path, checkpoints, copies, lost } = record(cells)
-        const planned = plan(inputOf(path, checkpoints, lost))
-        const back = carryOut(planned, inputOf(path, checkpoints, lost), cells, copies)
+        const { world, path, checkpoints, copies, lost, late } = record(cells)
+        const input = inputOf(path, checkpoints, lost, late)
+        const planned = plan(input, dependenciesWith(path, late, lost))
+        const back = carryOut(planned, input, cells, copies)
         const bound = new Set(world.keys())
         for (const gone of lost) bound.delete(gone.name as Name)
         expect([...planned.names.keys()].sort()).toEqual([...bound].sort())
@@ -234,8 +278,16 @@ describe('a plan', () => {
   it('loses nothing when every cell can be run again', () => {
     fc.assert(
       fc.property(histories(0), cells => {
-        const { path } = record(cells.map(cell => ({ ...cell, isEffect: false, check: undefined })))
-        for (const { status } of plan(inputOf(path, [])).names.values()) expect(status).not.toBe('lost')
+        const { path, late } = record(
+          cells.map(cell => ({
+            ...cell,
+            isEffect: false,
+            check: undefined,
+            late: cell.late && { ...cell.late, isEffect: false },
+          })),
+        )
+        for (const { status } of plan(inputOf(path, [], [], late), dependenciesWith(path, late)).names.values())
+          expect(status).not.toBe('lost')
       }),
     )
   })
@@ -244,12 +296,12 @@ describe('a plan', () => {
     fc.assert(
       fc.property(histories(0), cells => {
         const last = cells.length - 1
-        const { path, checkpoints } = record(
+        const { path, checkpoints, late } = record(
           cells.map((cell, index) => ({ ...cell, check: index === last ? { opaque: [] } : undefined })),
         )
-        const planned = plan(inputOf(path, checkpoints))
+        const planned = plan(inputOf(path, checkpoints, [], late), dependenciesWith(path, late))
         for (const { status } of planned.names.values()) expect(status).not.toBe('lost')
-        expect(planned.replays).toEqual([])
+        expect([...planned.replays, ...planned.lates]).toEqual([])
       }),
     )
   })

@@ -42,6 +42,7 @@ export function start(context: object): void {
   const recorder = createRecorder({
     boot: () => boot,
     owner,
+    running: () => runner?.running(),
     onEffect: (cell, kind, subject) => channel.send({ t: 'effect', cell, kind, ...(subject !== undefined && { subject }) }),
     onDivergence: cell => runner?.diverged(cell),
   })
@@ -180,7 +181,7 @@ export function start(context: object): void {
         replayLate(message)
         return
       case 'recovered':
-        channel.send({ t: 'settled', n: message.n, timersDropped: recorder.live() })
+        channel.send({ t: 'settled', n: message.n, ...recorder.live() })
         return
       case 'verify': {
         const changed = message.stamps.flatMap((stamp, index) => (recorder.holds(stamp) ? [] : [index]))

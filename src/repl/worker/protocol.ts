@@ -5,7 +5,7 @@
  */
 import type { NameKind, Rejection, Rewrite, SourcePosition } from '../compile/program.ts'
 import type { Echo, Effect } from '../types.ts'
-import type { FixedEntry, LateTape, LostReason, Stamp, Tape, TranscribedCall } from './tape.ts'
+import type { FixedEntry, LateTape, LostReason, Meanwhile, Stamp, Tape, TranscribedCall } from './tape.ts'
 
 export const nonceBytes = 16
 /** A value at its limit of 64 MiB, and what stands around it. */
@@ -40,7 +40,12 @@ export interface RunMessage {
    * Run it as it ran before: sources give what the tape holds, calls are answered from the transcript and none is sent, nothing is printed. `done` tells in
    * `divergence` whether it went another way; comparing outcome and value is the kernel's.
    */
-  readonly replay?: { readonly tape: Tape; readonly calls: readonly TranscribedCall[] }
+  readonly replay?: {
+    readonly tape: Tape
+    readonly calls: readonly TranscribedCall[]
+    /** Of cells that were run again before; their deliveries come where the tape has them. */
+    readonly meanwhile?: readonly Meanwhile[]
+  }
 }
 
 /** A name to bind from its entry; no code of a cell runs but the literal itself. */
@@ -240,7 +245,7 @@ export type FromWorker =
   /** The first effect of its kind in a cell, when it happens; what is known of a cell whose worker dies. Its `done` (or `late`) tells all. */
   | { readonly t: 'effect'; readonly cell: number; readonly kind: string; readonly subject?: string }
   /** What an ended cell did since the last such message; comes before the `started` of the next cell and before `component` messages. */
-  | { readonly t: 'late'; readonly cell: number; readonly tape: LateTape }
+  | { readonly t: 'late'; readonly cell: number; readonly tape: LateTape; readonly during?: number }
   /** One component. Bytes, if any, are in the frame before. */
   | ComponentMessage
   /** `skipped`: indices of components that were not begun because the time was over. */
@@ -257,7 +262,8 @@ export type FromWorker =
       }[]
     }
   | { readonly t: 'lateReplayed'; readonly n: number; readonly divergence?: Divergence }
-  | { readonly t: 'settled'; readonly n: number; readonly timersDropped: number }
+  /** `diverged`: cells that went another way after they had ended. */
+  | { readonly t: 'settled'; readonly n: number; readonly timersDropped: number; readonly diverged: readonly number[] }
   /** Indices into the stamps of the question. */
   | { readonly t: 'verified'; readonly n: number; readonly changed: readonly number[] }
   | { readonly t: 'moved'; readonly n: number; readonly ok: boolean }

@@ -46,6 +46,7 @@ export interface Runner {
   activeMs(): number
   /** The cell that runs now, or ran last. */
   latest(): CellContext | undefined
+  running(): CellContext | undefined
   /** The replay of that cell has gone another way: it is over. */
   diverged(cell: number): void
   readonly names: SessionNames
@@ -117,7 +118,7 @@ export function createRunner(parts: RunnerParts): Runner {
   async function run(message: RunMessage): Promise<void> {
     const { cell, replay } = message
     for (const late of recorder.late()) channel.send({ t: 'late', ...late })
-    const recording = replay === undefined ? recorder.begin(cell) : recorder.again(cell, replay.tape, replay.calls)
+    const recording = replay === undefined ? recorder.begin(cell) : recorder.again(cell, replay)
     const context: CellContext = { cell, printedUnits: 0, ended: false, refusedExit: undefined, recording }
     const now: Active = { context, began: captured.activeMs(), compileMs: 0, program: undefined, phase: 'parse', isOver: false }
     active = now
@@ -294,6 +295,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const { value, failure } = valueSent(ending, context.cell)
     const { tape, stamps, effects } = recording.take()
     const { divergence } = recording
+    for (const late of recorder.late()) channel.send({ t: 'late', ...late, during: context.cell })
     const fences = { stdout: fence(1, context.cell), stderr: fence(2, context.cell) }
     channel.send(
       {
@@ -408,6 +410,7 @@ export function createRunner(parts: RunnerParts): Runner {
     isRunning: () => active !== undefined,
     activeMs: () => (active === undefined ? 0 : captured.activeMs() - active.began),
     latest: () => latest,
+    running: () => active?.context,
   }
 }
 

@@ -36,9 +36,9 @@ export interface Tape {
   readonly facts?: Readonly<Record<string, readonly Json[]>>
   /**
    * What the event loop delivered, in order: `t` a timer (its number among the cell's), `c` a call (its number among the cell's calls), `f` an asynchronous
-   * read (its number); each with the time, in µs since the start of the tape.
+   * read (its number), `l` whatever came next to an ended cell of that number; each with the time, in µs since the start of the tape.
    */
-  readonly deliveries?: readonly (readonly [kind: 't' | 'c' | 'f', number: number, at: number])[]
+  readonly deliveries?: readonly (readonly [kind: 't' | 'c' | 'f' | 'l', number: number, at: number])[]
 }
 
 /** What a cell did after its end: deliveries, and what its sources gave meanwhile. */
@@ -66,6 +66,12 @@ export interface TranscribedCall {
   readonly outcome?:
     | { readonly ok: true; readonly value: Json }
     | { readonly ok: false; readonly message: string; readonly code?: string }
+}
+
+/** What an ended cell did while another one ran. */
+export interface Meanwhile {
+  readonly cell: number
+  readonly tape: LateTape
 }
 
 /** What binds a name again without running its cell. */

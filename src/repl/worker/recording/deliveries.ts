@@ -5,6 +5,8 @@
 import type { Tape } from '../tape.ts'
 import type { DeliveryKind } from './part.ts'
 
+type Expected = NonNullable<Tape['deliveries']>[number]
+
 export interface DeliveryHost {
   /** Runs when the queue of microtasks is empty. */
   later(run: () => void): void
@@ -18,9 +20,12 @@ export class Deliveries {
   readonly #host: DeliveryHost
   readonly #stuck: (what: string) => void
   readonly #held = new Map<string, () => void>()
+  /** Of ended cells, by number; each gives its next one when it is its turn here. */
+  readonly #others = new Map<number, Deliveries>()
   #expected: NonNullable<Tape['deliveries']> = []
   #at = 0
   #isPumping = false
+  #pumps = 0
   #since = 0
   #isStopped = false
   #whenDone: (() => void)[] = []
@@ -35,6 +40,15 @@ export class Deliveries {
     this.#expected = deliveries
     this.#at = 0
     this.#pump()
+  }
+
+  /** The next ones are delivered where another cell has them. */
+  join(cell: number, deliveries: NonNullable<Tape['deliveries']>, other: Deliveries): void {
+    this.#expected = deliveries
+    this.#at = 0
+    this.#isPumping = false
+    this.#pumps++
+    other.#others.set(cell, this)
   }
 
   /** Has become possible. A timer that repeats is held until it is let go. */
@@ -67,19 +81,35 @@ export class Deliveries {
     for (const run of waiting) run()
   }
 
+  /** `undefined`: not possible yet. */
+  #runOf([kind, number]: Expected): (() => void) | undefined {
+    if (kind !== 'l') return this.#held.get(kind + number)
+    const other = this.#others.get(number)
+    // The cell was not run again: what it does is of no concern to this one.
+    if (other === undefined || other.#isStopped) return () => {}
+    const next = other.#expected[other.#at]
+    const run = next === undefined ? undefined : other.#runOf(next)
+    if (run === undefined) return undefined
+    return () => {
+      other.#at++
+      run()
+    }
+  }
+
   #pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
     this.#since = this.#host.now()
+    const pump = ++this.#pumps
     const step = (): void => {
-      if (this.#isStopped) return
+      if (this.#isStopped || pump !== this.#pumps) return
       const next = this.#expected[this.#at]
       if (next === undefined) {
         this.#isPumping = false
         this.#done()
         return
       }
-      const run = this.#held.get(next[0] + next[1])
+      const run = this.#runOf(next)
       if (run === undefined) {
         if (this.#host.now() - this.#since > patienceMs) {
           this.#isPumping = false
@@ -99,4 +129,4 @@ export class Deliveries {
   }
 }
 
-const names: Readonly<Record<DeliveryKind, string>> = { t: 'timer', c: 'call', f: 'read' }
+const names: Readonly<Record<DeliveryKind, string>> = { t: 'timer', c: 'call', f: 'read', l: 'what came to cell' }

@@ -30,7 +30,7 @@ export const limits: Readonly<
   effects: 20,
 }
 
-export type DeliveryKind = 't' | 'c' | 'f'
+export type DeliveryKind = 't' | 'c' | 'f' | 'l'
 
 interface Clock {
   readonly runs: number[]

@@ -1,8 +1,8 @@
 /** Everything ambient that cells can reach, replaced; and the recording of each cell. Modules are seen to when a cell first asks for them. */
 import type { Captured } from '../captured.ts'
 import type { CellContext } from '../context.ts'
-import type { BootMessage } from '../protocol.ts'
-import type { LateTape, Stamp, Tape, TranscribedCall } from '../tape.ts'
+import type { BootMessage, RunMessage } from '../protocol.ts'
+import type { LateTape, Meanwhile, Stamp } from '../tape.ts'
 import { Ambient } from './ambient.ts'
 import { installClocks, installFacts, installProcessFacts, type StillClock } from './clocks.ts'
 import { effectModules, installEffects, installLateGlobals, lateGlobals } from './effects.ts'
@@ -20,7 +20,7 @@ type Properties = Record<string, unknown>
 export interface Recorder {
   begin(cell: number): Recording
   /** Run it as it ran before. */
-  again(cell: number, tape: Tape, calls: readonly TranscribedCall[]): Recording
+  again(cell: number, replay: NonNullable<RunMessage['replay']>): Recording
   /** For what is loaded without a cell: nothing is kept, and what touches the outside throws. */
   guard(): Recording
   recordingOf(cell: number): Recording | undefined
@@ -32,8 +32,8 @@ export interface Recorder {
   loaded(path: string): void
   /** What ended cells did since it was asked last. */
   late(): readonly { readonly cell: number; readonly tape: LateTape }[]
-  /** Replay is over. @returns how many timers are dropped. */
-  live(): number
+  /** Replay is over. */
+  live(): { readonly timersDropped: number; readonly diverged: readonly number[] }
   holds(stamp: Stamp): boolean
   /** The object that cells have as `process.env`. */
   readonly variables: object
@@ -45,6 +45,8 @@ export interface RecorderOptions {
   readonly boot: () => BootMessage
   /** The cell whose code runs. */
   readonly owner: () => CellContext | undefined
+  /** The cell that has not ended. */
+  readonly running: () => CellContext | undefined
   onEffect(cell: number, kind: string, subject: string | undefined): void
   onDivergence(cell: number): void
 }
@@ -81,6 +83,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     onDivergence: options.onDivergence,
     onLate: recording => late.add(recording),
+    onDelivery: recording => {
+      const running = options.running()?.recording
+      if (running !== undefined && running !== recording && recording.cell !== 0) running.delivered('l', recording.cell)
+    },
     makeError: message => captured.realm.makeError('Error', message, { code: 'OUT-R005' }),
   }
   const ambient = new Ambient(() => options.owner()?.recording)
@@ -153,9 +159,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (recordings.size > kept && !oldest.done) recordings.delete(oldest.value)
     return recording
   }
+  const giveMeanwhile = (cell: number, tape: Meanwhile['tape'], other: Recording): void => {
+    const ended = recordings.get(cell)
+    if (ended?.isReplay) ended.giveMeanwhile(tape, other)
+    else other.diverge('order', `cell ${cell} was not run again`)
+  }
   return {
     begin: cell => keep(new Recording(cell, host)),
-    again: (cell, tape, calls) => keep(Recording.replay(cell, host, tape, calls)),
+    again: (cell, { tape, calls, meanwhile = [] }) => {
+      const recording = Recording.replay(cell, host, tape, calls)
+      for (const { cell: ended, tape: late } of meanwhile) giveMeanwhile(ended, late, recording)
+      return keep(recording)
+    },
     guard: () => {
       const recording = new Recording(0, host, 'guard')
       guards.push(recording)
@@ -190,10 +205,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return all
     },
     live: () => {
-      let dropped = 0
-      for (const recording of [...recordings.values(), ...guards]) dropped += recording.live()
+      const all = [...recordings.values(), ...guards]
+      const diverged = all.flatMap(({ cell, divergence }) => (divergence === undefined || cell === 0 ? [] : [cell]))
+      let timersDropped = 0
+      for (const recording of all) timersDropped += recording.live()
       guards.length = 0
-      return dropped
+      return { timersDropped, diverged }
     },
     holds: stamp => holds(stamp, name => variables.real[name]),
     variables: variables.seen,

@@ -19,6 +19,8 @@ export interface RecordingHost extends DeliveryHost {
   onDivergence(cell: number): void
   /** The cell has ended and something of it is recorded; asked once until that is taken. */
   onLate(recording: Recording): void
+  /** It is given something by the event loop. */
+  onDelivery(recording: Recording): void
   /** An error of the cells' realm. */
   makeError(message: string): Error
 }
@@ -71,6 +73,12 @@ export class Recording {
   giveLate(tape: Tape): void {
     this.#given = new Given(tape)
     this.#deliveries.expect(tape.deliveries ?? [])
+  }
+
+  /** The same, while another cell is run again. */
+  giveMeanwhile(tape: Tape, other: Recording): void {
+    this.#given = new Given(tape)
+    this.#deliveries.join(this.cell, tape.deliveries ?? [], other.#deliveries)
   }
 
   /** Replay is over. @returns how many timers are dropped. */
@@ -200,6 +208,7 @@ export class Recording {
       if (kind === 't') this.effect('timer')
       return
     }
+    if (kind !== 'l') this.#host.onDelivery(this)
     if (!this.#open.delivery(kind, number, Math.round((this.#host.now() - this.#startedAt) * 1_000))) this.#overflow('deliveries')
   }
 
