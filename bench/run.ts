@@ -7,6 +7,7 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   dsh: () => import('./dsh.ts'),
   keel: () => import('./keel.ts'),
   'keel-crash': () => import('./keel-crash.ts'),
+  next: () => import('./next.ts'),
   pack: () => import('./pack.ts'),
   'pack-crash': () => import('./pack-crash.ts'),
   repl: () => import('./repl.ts'),
