@@ -9,6 +9,7 @@ import type { JournalCell } from './journal-state.ts'
 import type { CellReport, Kernel } from './kernel.ts'
 import type { Path, RecordedActivity } from './path.ts'
 import { type Plan, type PlannedName, plan } from './plan.ts'
+import { prove } from './proof.ts'
 import { outcomeOf } from './result.ts'
 import type { Secrets } from './secrets.ts'
 import type { CellError, EndRecord, MaybeBlob } from './types.ts'
@@ -155,7 +156,8 @@ class Recovering {
       this.#refuseDiverged(diverged)
       return undefined
     }
-    return { names, timersDropped, diverged: this.#diverged }
+    const proved = this.#isLate ? names : await prove(names, this.#path, this.#parts.kernel)
+    return { names: proved, timersDropped, diverged: this.#diverged }
   }
 
   #refuseDiverged(cells: readonly number[]): void {

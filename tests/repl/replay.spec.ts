@@ -39,6 +39,22 @@ describe('a worker that was killed', () => {
     expect((await own.run('return [count, seen]')).value).toEqual(before.value)
   })
 
+  it('calls exact what was run again and is the same as its copy', async () => {
+    const own = await startSession()
+    await own.run(
+      'const total = { n: 1 }; const counter = (() => { let c = 0; return () => { total.n = ++c; return c } })(); counter(); counter()',
+    )
+    await own.session.save('copied')
+    await killed(own)
+    const { value, recovery } = await own.run('return [total.n, counter()]')
+    expect(value).toEqual([2, 3])
+    expect(recovery?.bindings).toMatchObject([
+      { name: 'counter', status: 'replayed' },
+      { name: 'total', status: 'exact' },
+    ])
+    expect(recovery?.counts).toEqual({ exact: 1, replayed: 1, snapshot: 0, lost: 0 })
+  })
+
   it('hands out no copy of a time before a callback, and repeats none that touched the outside', async () => {
     const own = await startSession()
     await own.run('const log = []; setTimeout(() => { log.push("late"); require("fs").appendFileSync("out", "x") }, 30)')
