@@ -146,6 +146,7 @@ class Planning {
     const losses = group.flatMap(name => this.#dependencies.lossesOf(name))
     const barrier = Math.max(0, ...losses)
     const bases = [...new Set([...this.#basesOf(group, steps), 0])].filter(cell => cell >= barrier).sort((a, b) => b - a)
+    let blocked: LostReason | undefined
     for (let left = bases; left.length > 0; ) {
       const full = this.#newestBase(group, left, source => source.from !== 'nowhere')
       if (full === undefined) break
@@ -162,7 +163,10 @@ class Planning {
         this.#settle(group, full, again, new Map())
         return
       }
-      if (!isPossible) break
+      if (!isPossible) {
+        blocked = this.#blockOf(again)
+        break
+      }
       left = left.slice(left.indexOf(full.cell) + 1)
     }
     this.#planPart(
@@ -170,7 +174,16 @@ class Planning {
       steps,
       this.#newestBase(group, bases, () => true),
       barrier,
+      blocked,
     )
+  }
+
+  /** What only as things are now forbids to run all of them again; `undefined` when something else forbids it, too. */
+  #blockOf(steps: readonly Step[]): LostReason | undefined {
+    const reasons = new Set(steps.map(step => this.#refusal(step)))
+    reasons.delete(undefined)
+    if (reasons.has('closure-effect') || reasons.has('interrupted')) return undefined
+    return reasons.size === 0 ? 'budget' : [...reasons][0]
   }
 
   #runAgain(steps: readonly Step[]): void {
@@ -181,14 +194,23 @@ class Planning {
     return late === undefined ? (this.#cells.get(cell)?.computeMs ?? 0) : 0
   }
 
-  /** What has a copy comes back; what ran since is run again where it needs nothing that is lost. */
-  #planPart(group: readonly string[], steps: readonly Step[], base: Base | undefined, barrier: number): void {
+  /**
+   * What has a copy comes back; what ran since is run again where it needs nothing that is lost.
+   * @param blocked - why what has no copy cannot be had by running all of it again.
+   */
+  #planPart(
+    group: readonly string[],
+    steps: readonly Step[],
+    base: Base | undefined,
+    barrier: number,
+    blocked: LostReason | undefined,
+  ): void {
     const lost = new Map<string, LostReason>()
     const from = base?.cell ?? barrier
     for (const name of group) {
       if (!this.#dependencies.isBoundAt(name, from)) continue
       const source = base?.sources.get(name)
-      if (source === undefined || source.from === 'nowhere') lost.set(name, source?.reason ?? 'closure-effect')
+      if (source === undefined || source.from === 'nowhere') lost.set(name, blocked ?? source?.reason ?? 'closure-effect')
     }
     const again: Step[] = []
     for (const step of steps) {

@@ -76,9 +76,13 @@ describe('a worker that was killed', () => {
     expect(made.durability).toMatchObject({ class: 'stamped', effects: [] })
     await killed(own)
     expect(await own.run('return box.get()')).toMatchObject({ value: '7', recovery: { counts: { lost: 0 } } })
+    await own.session.save('copied')
     writeFileSync(join(own.cwd, 'in.txt'), '8')
     await killed(own)
-    expect(await own.run('return typeof box')).toMatchObject({ value: 'undefined', recovery: { counts: { lost: 1 } } })
+    expect(await own.run('return typeof box')).toMatchObject({
+      value: 'undefined',
+      recovery: { counts: { lost: 1 }, bindings: [{ name: 'box', status: 'lost', reason: 'file-changed' }] },
+    })
     expect(await own.run('return box')).toMatchObject({ outcome: 'threw', error: { code: 'OUT-R003', name: 'ReferenceError' } })
   })
 
