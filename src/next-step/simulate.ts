@@ -29,6 +29,24 @@ export type SimulatedOut = Readonly<Record<string, unknown>> & { readonly do: st
 export interface Simulator {
   /** Hear one line. Throws `NEXT_BAD_EVENT` or `NEXT_BAD_CONFIG` with the line's number. */
   hear(text: string): readonly SimulatedOut[]
+  /** Another one that goes on from here by itself. */
+  fork(): Simulator
+  /** All that what comes next depends on. */
+  state(): SimulatedState
+}
+
+export interface SimulatedState {
+  readonly config: NextConfig
+  readonly displace: 'ok' | 'fails' | 'absent'
+  readonly hostFormat: number
+  readonly modelOverride: string | null
+  readonly clock: number
+  readonly line: number
+  readonly isBegun: boolean
+  readonly counts: Readonly<Record<'claim' | 'check' | 'judge' | 'action' | 'hex', number>>
+  readonly sessions: ReadonlyMap<string, SimulatedSession>
+  readonly processes: ReadonlyMap<string, Readonly<SimulatedProcess>>
+  readonly timers: readonly Timer[]
 }
 
 interface SimulatedSession {
@@ -54,18 +72,30 @@ interface SimulatedProcess {
 export const leaseTtlMs = 30_000
 const project = '/project'
 
-export function createSimulator({ showInput }: { readonly showInput: boolean }): Simulator {
-  let config: NextConfig = defaultNextConfig
-  let displace: 'ok' | 'fails' | 'absent' = 'ok'
-  let hostFormat = 4
-  let modelOverride: string | null = null
-  let clock = 0
-  let line = 0
-  let isBegun = false
-  const counts = { claim: 0, check: 0, judge: 0, action: 0, hex: 0 }
-  const sessions = new Map<string, SimulatedSession>()
-  const processes = new Map<string, SimulatedProcess>()
-  let timers: Timer[] = []
+const begin: SimulatedState = {
+  config: defaultNextConfig,
+  displace: 'ok',
+  hostFormat: 4,
+  modelOverride: null,
+  clock: 0,
+  line: 0,
+  isBegun: false,
+  counts: { claim: 0, check: 0, judge: 0, action: 0, hex: 0 },
+  sessions: new Map(),
+  processes: new Map(),
+  timers: [],
+}
+
+/** @param from - what it goes on from; left out: nothing has happened. */
+export function createSimulator(options: { readonly showInput: boolean }, from: SimulatedState = begin): Simulator {
+  const { showInput } = options
+  let { config, displace, hostFormat, modelOverride, clock, line, isBegun } = from
+  const counts = { ...from.counts }
+  const sessions = new Map<string, SimulatedSession>(
+    [...from.sessions].map(([id, session]) => [id, { ...session, locals: new Map(session.locals) }]),
+  )
+  const processes = new Map<string, SimulatedProcess>([...from.processes].map(([name, process]) => [name, { ...process }]))
+  let timers: Timer[] = [...from.timers]
   let out: SimulatedOut[] = []
 
   const mint: Mint = {
@@ -332,7 +362,23 @@ export function createSimulator({ showInput }: { readonly showInput: boolean }):
     }
   }
 
+  const state = (): SimulatedState => ({
+    config,
+    displace,
+    hostFormat,
+    modelOverride,
+    clock,
+    line,
+    isBegun,
+    counts,
+    sessions,
+    processes,
+    timers,
+  })
+
   return {
+    fork: () => createSimulator(options, state()),
+    state,
     hear(text) {
       line++
       out = []
