@@ -65,7 +65,7 @@ export async function endRecord(
     return { part: (await journal.part(JSON.parse(text) as Json)) as MaybeBlob<T>, uses }
   }
   if (value !== undefined && result.handle !== undefined) handles.keep(result.handle, value)
-  const isSecret = value !== undefined && secrets.values.some(secret => Buffer.from(value).includes(secret))
+  const isStored = value !== undefined && result.handle !== undefined && (await secrets.bytes.hide(value))?.places.length === 0
   const tape = isKept ? await hidden(done.tape) : undefined
   const transcript = isKept && report.transcript.length > 0 ? await hidden(report.transcript) : undefined
   const hasUses = (tape?.uses.length ?? 0) > 0 || (transcript?.uses.length ?? 0) > 0
@@ -80,7 +80,7 @@ export async function endRecord(
       ...(value !== undefined && { hash: sha256(value) }),
       ...(result.preview !== undefined && { preview: masked(result.preview.slice(0, 1_000)) }),
     },
-    ...(value !== undefined && result.handle !== undefined && !isSecret && (await handles.store(value))),
+    ...(isStored && (await handles.store(value))),
     names: isKept
       ? { added: await names(done.names.added), changed: await names(done.names.changed), removed: done.names.removed }
       : { added: [], changed: [], removed: [] },
@@ -132,6 +132,5 @@ async function entryPart(entry: FixedEntry, journal: Journal): Promise<MaybeBlob
 
 function holdsSecret(entry: FixedEntry, secrets: Secrets): boolean {
   if (entry.of !== 'primitive') return false
-  const bytes = Buffer.from(entry.value, 'base64')
-  return secrets.values.some(secret => bytes.includes(secret))
+  return secrets.bytes.holds(Buffer.from(entry.value, 'base64'))
 }

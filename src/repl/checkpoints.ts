@@ -1,12 +1,14 @@
 /** Copies of what cells changed, so that a restart does not depend on running them again. */
-import type { Journal } from './journal.ts'
-import type { Kernel } from './kernel.ts'
+import { type Journal, sha256 } from './journal.ts'
+import type { CheckedComponent, Kernel } from './kernel.ts'
 import type { Path } from './path.ts'
+import type { Secrets } from './secrets.ts'
 import type { OpaqueName, ReplConfig, StoredComponent } from './types.ts'
 
 export interface CheckpointParts {
   readonly kernel: Kernel
   readonly journal: Journal
+  readonly secrets: Pick<Secrets, 'bytes'>
   config(): Pick<ReplConfig, 'checkpoint' | 'checkpointBudgetMs' | 'checkpointMaxMs' | 'checkpointComponentMb'>
   /** What the worker told meanwhile comes first. */
   beforeWrite(): Promise<void>
@@ -26,7 +28,7 @@ const graceMs = 10_000
 /** A component that takes long is copied again only after computing so many times as long. */
 const restFactor = 20
 
-export function createCheckpoints({ kernel, journal, config, beforeWrite }: CheckpointParts): Checkpoints {
+export function createCheckpoints({ kernel, journal, secrets, config, beforeWrite }: CheckpointParts): Checkpoints {
   /** What a component took last, and how much was computed when it did. */
   const costs = new Map<string, { readonly ms: number; readonly computed: number }>()
   let computed = 0
@@ -54,10 +56,22 @@ export function createCheckpoints({ kernel, journal, config, beforeWrite }: Chec
     await beforeWrite()
     const components: StoredComponent[] = []
     const opaque: OpaqueName[] = []
-    for (const { index, names, hash, bytes, cells, content, opaque: parts, ms } of checked.components) {
+    const add = ({ names, bytes, cells }: CheckedComponent, stored: Kept): void => {
+      components.push({ names, bytes, ...(cells.length > 0 && { cells }), ...stored })
+    }
+    for (const component of checked.components) {
+      const { index, names, hash, content, opaque: parts, ms } = component
       costs.set(keyOf(wanted[index]!.names), { ms, computed })
-      if (hash !== undefined && content !== undefined) await journal.keep(hash, content)
-      if (hash !== undefined) components.push({ names, hash, bytes, ...(cells.length > 0 && { cells }) })
+      if (hash !== undefined && content === undefined) add(component, knownCopy(path, names, hash))
+      else if (content !== undefined) {
+        const kept = await keep(content)
+        if (kept !== undefined) add(component, kept)
+        else {
+          const { clean, secret } = await separate(names, maxComponentBytes)
+          for (const name of secret) opaque.push({ name, reason: 'secret' })
+          if (clean !== undefined) add(...clean)
+        }
+      }
       for (const { name, reason, path: where, type } of parts) {
         opaque.push({ name, reason, detail: where === name ? type : `${type} at ${where}` })
       }
@@ -70,6 +84,36 @@ export function createCheckpoints({ kernel, journal, config, beforeWrite }: Chec
     }
     if (components.length > 0 || opaque.length > 0) await journal.write({ k: 'check', cell: path.head, components, opaque })
     return !isFinal && checked.skipped.length > 0
+  }
+
+  /** Some of the names hold what only looks like a secret: the others are stored without them. */
+  async function separate(
+    names: readonly string[],
+    maxComponentBytes: number,
+  ): Promise<{ readonly clean?: readonly [CheckedComponent, Kept]; readonly secret: readonly string[] }> {
+    const check = async (components: readonly (readonly string[])[]): Promise<readonly CheckedComponent[]> => {
+      const limits = { budgetMs: config().checkpointMaxMs, maxComponentBytes }
+      const wanted = { components: components.map(each => ({ names: each })), ...limits }
+      return (await kernel.check(wanted, limits.budgetMs + graceMs))?.components ?? []
+    }
+    const clean: string[] = []
+    for (const { names: alone, content } of await check(names.map(name => [name]))) {
+      if (content !== undefined && (await secrets.bytes.hide(content)) !== undefined) clean.push(...alone)
+    }
+    const secret = names.filter(name => !clean.includes(name))
+    if (clean.length === 0) return { secret }
+    const [component] = await check([clean])
+    const kept = component?.content === undefined ? undefined : await keep(component.content)
+    return kept === undefined ? { secret: names } : { clean: [component!, kept], secret }
+  }
+
+  /** `undefined`: it must not be stored. */
+  async function keep(content: Uint8Array): Promise<Kept | undefined> {
+    const hidden = await secrets.bytes.hide(content)
+    if (hidden === undefined) return undefined
+    const hash = sha256(hidden.bytes)
+    await journal.keep(hash, hidden.bytes)
+    return { hash, ...(hidden.places.length > 0 && { secrets: hidden.places }) }
   }
 
   return {
@@ -109,6 +153,15 @@ interface Wanted {
   readonly names: readonly string[]
   /** Hash of the newest copy of exactly these. */
   readonly have?: string
+}
+
+type Kept = Pick<StoredComponent, 'hash' | 'secrets'>
+
+/** As it was stored before. */
+function knownCopy(path: Path, names: readonly string[], hash: string): Kept {
+  const known = path.checkpoints().flatMap(({ components }) => components.filter(each => each.hash === hash))
+  const newest = known.findLast(each => keyOf(each.names) === keyOf(names)) ?? known.at(-1)
+  return { hash, ...(newest?.secrets !== undefined && { secrets: newest.secrets }) }
 }
 
 const keyOf = (names: readonly string[]): string => names.join('\n')

@@ -6,6 +6,7 @@
  * run again; where that cannot be, what is current is restored and the rest is lost. A copy that is not current is never handed out.
  */
 import { type Dependencies, dependenciesOf, type LostName, type PathCell } from './dependencies.ts'
+import type { SecretPlace } from './secret-bytes.ts'
 import type { BindingStatus, NameKind } from './types.ts'
 import type { FixedEntry, LostReason } from './worker/tape.ts'
 
@@ -13,7 +14,12 @@ import type { FixedEntry, LostReason } from './worker/tape.ts'
 export interface Checkpoint {
   /** Number of the cell, and a fraction for what happened between it and the next one. */
   readonly cell: number
-  readonly components: readonly { readonly names: readonly string[]; readonly hash: string; readonly cells?: readonly number[] }[]
+  readonly components: readonly {
+    readonly names: readonly string[]
+    readonly hash: string
+    readonly cells?: readonly number[]
+    readonly secrets?: readonly SecretPlace[]
+  }[]
   readonly opaque: readonly { readonly name: string; readonly reason: LostReason }[]
 }
 
@@ -37,7 +43,7 @@ export interface PlanInput {
   readonly checkpoints: readonly Checkpoint[]
   /** Cells that cannot be run again as things are now, and copies that cannot be read. */
   readonly refusedCells: ReadonlyMap<number, LostReason>
-  readonly refusedCopies: ReadonlySet<string>
+  readonly refusedCopies: ReadonlyMap<string, LostReason>
   /** Language versions that can be run. */
   readonly languages: ReadonlySet<number>
   /** What cells that run again may have computed, per recovery. */
@@ -62,6 +68,7 @@ export interface PlannedCopy {
   readonly hash: string
   /** Cells whose source is needed to read it. */
   readonly cells: readonly number[]
+  readonly secrets: readonly SecretPlace[]
   readonly names: readonly { readonly name: string; readonly kind: NameKind; readonly cell: number }[]
 }
 
@@ -79,7 +86,7 @@ export interface Plan {
 
 /** How a name can be had as it was after a cell. */
 type Source =
-  | { readonly from: 'copy'; readonly hash: string; readonly cells: readonly number[] }
+  | { readonly from: 'copy'; readonly hash: string; readonly cells: readonly number[]; readonly secrets: readonly SecretPlace[] }
   | { readonly from: 'entry'; readonly entry: FixedEntry }
   | { readonly from: 'nowhere'; readonly reason: LostReason }
 
@@ -106,7 +113,7 @@ class Planning {
   readonly #stored: ReadonlyMap<string, readonly { readonly cell: number; readonly source: Source }[]>
   readonly #names = new Map<string, PlannedName>()
   readonly #entries: PlannedEntry[] = []
-  readonly #copies = new Map<string, { cells: readonly number[]; names: PlannedCopy['names'][number][] }>()
+  readonly #copies = new Map<string, Pick<PlannedCopy, 'cells' | 'secrets'> & { names: PlannedCopy['names'][number][] }>()
   readonly #replays: number[] = []
   readonly #lates: number[] = []
   #computeMs = 0
@@ -261,7 +268,8 @@ class Planning {
         continue
       }
       const copy = this.#copies.get(source.hash)
-      if (copy === undefined) this.#copies.set(source.hash, { cells: source.cells, names: [{ name, kind, cell }] })
+      if (copy === undefined)
+        this.#copies.set(source.hash, { cells: source.cells, secrets: source.secrets, names: [{ name, kind, cell }] })
       else copy.names.push({ name, kind, cell })
     }
   }
@@ -324,9 +332,8 @@ class Planning {
     const stored = this.#stored.get(name)?.findLast(each => each.cell <= cell)
     if (stored === undefined || stored.cell < since) return undefined
     const { source } = stored
-    return source.from === 'copy' && this.#input.refusedCopies.has(source.hash)
-      ? { from: 'nowhere', reason: 'blob-missing' }
-      : source
+    const refused = source.from === 'copy' ? this.#input.refusedCopies.get(source.hash) : undefined
+    return refused === undefined ? source : { from: 'nowhere', reason: refused }
   }
 
   #writer(name: string, until: number): { readonly kind: NameKind; readonly cell: number } {
@@ -341,8 +348,8 @@ class Planning {
       else known.push({ cell, source })
     }
     for (const { cell, components, opaque } of this.#input.checkpoints) {
-      for (const { names, hash, cells = [] } of components)
-        for (const name of names) add(name, cell, { from: 'copy', hash, cells })
+      for (const { names, hash, cells = [], secrets = [] } of components)
+        for (const name of names) add(name, cell, { from: 'copy', hash, cells, secrets })
       for (const { name, reason } of opaque) add(name, cell, { from: 'nowhere', reason })
     }
     return found

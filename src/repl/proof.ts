@@ -1,7 +1,9 @@
 /** What was run again is proved equal, where a copy of it was stored: the same bytes are the same value. */
-import type { Kernel } from './kernel.ts'
+import { sha256 } from './journal.ts'
+import type { CheckedComponent, Kernel } from './kernel.ts'
 import type { Path } from './path.ts'
-import type { PlannedName } from './plan.ts'
+import type { Checkpoint, PlannedName } from './plan.ts'
+import type { Secrets } from './secrets.ts'
 
 /** No comparison is begun after so many ms. */
 const proofMs = 500
@@ -13,7 +15,7 @@ const maxBytes = 256 * 1024 * 1024
 export async function prove(
   names: ReadonlyMap<string, PlannedName>,
   path: Path,
-  kernel: Pick<Kernel, 'check'>,
+  { kernel, secrets }: { readonly kernel: Pick<Kernel, 'check'>; readonly secrets: Secrets },
 ): Promise<ReadonlyMap<string, PlannedName>> {
   const copies = currentCopies(names, path)
   if (copies.length === 0) return names
@@ -26,9 +28,9 @@ export async function prove(
     proofMs + graceMs,
   )
   const proved = new Map(names)
-  for (const { index, hash, opaque } of checked?.components ?? []) {
-    const copy = copies[index]!
-    if (hash !== copy.hash || opaque.length > 0) continue
+  for (const component of checked?.components ?? []) {
+    const copy = copies[component.index]!
+    if (component.opaque.length > 0 || !(await isSame(component, copy, secrets))) continue
     for (const name of copy.names) {
       const known = names.get(name)
       if (known?.status === 'replayed') proved.set(name, { ...known, status: 'exact' })
@@ -37,15 +39,22 @@ export async function prove(
   return proved
 }
 
+type Copy = Checkpoint['components'][number]
+
+async function isSame({ hash, content }: CheckedComponent, copy: Copy, secrets: Secrets): Promise<boolean> {
+  if (copy.secrets === undefined || content === undefined) return hash === copy.hash
+  const hidden = await secrets.bytes.hide(content)
+  return (
+    hidden !== undefined && sha256(hidden.bytes) === copy.hash && JSON.stringify(hidden.places) === JSON.stringify(copy.secrets)
+  )
+}
+
 /** The newest copies of what the head has, of names that were run again. */
-function currentCopies(
-  names: ReadonlyMap<string, PlannedName>,
-  { dependencies, checkpoints }: Path,
-): readonly { readonly names: readonly string[]; readonly hash: string }[] {
+function currentCopies(names: ReadonlyMap<string, PlannedName>, { dependencies, checkpoints }: Path): readonly Copy[] {
   const again = new Set([...names].flatMap(([name, { status }]) => (status === 'replayed' ? [name] : [])))
   if (again.size === 0) return []
   const { components } = dependencies
-  const newest = new Map<string, { readonly names: readonly string[]; readonly hash: string }>()
+  const newest = new Map<string, Copy>()
   for (const { cell, components: stored } of checkpoints()) {
     for (const copy of stored) {
       const isCurrent = copy.names.every(name => names.has(name) && cell >= components.lastTouch(name, Number.POSITIVE_INFINITY))

@@ -1,5 +1,6 @@
 /** Records of a session's journal, as they lie in the store. */
 import type { Json } from '../ports/json.ts'
+import type { SecretPlace } from './secret-bytes.ts'
 import type {
   BindingStatus,
   CallSummary,
@@ -151,6 +152,8 @@ export interface StoredComponent {
   readonly bytes: number
   /** Cells whose source is needed to read the bytes again. */
   readonly cells?: readonly number[]
+  /** Where secrets of the environment stood. */
+  readonly secrets?: readonly SecretPlace[]
 }
 
 export interface OpaqueName {

@@ -46,7 +46,7 @@ class Recovering {
   readonly #path: Path
   readonly #parts: RecoveryParts
   readonly #refusedCells = new Map<number, LostReason>()
-  readonly #refusedCopies = new Set<string>()
+  readonly #refusedCopies = new Map<string, LostReason>()
   /** By time. */
   readonly #refusedLates = new Map<number, LostReason>()
   readonly #verified = new Set<number>()
@@ -156,7 +156,7 @@ class Recovering {
       this.#refuseDiverged(diverged)
       return undefined
     }
-    const proved = this.#isLate ? names : await prove(names, this.#path, this.#parts.kernel)
+    const proved = this.#isLate ? names : await prove(names, this.#path, this.#parts)
     return { names: proved, timersDropped, diverged: this.#diverged }
   }
 
@@ -200,10 +200,11 @@ class Recovering {
 
   async #restore({ entries, copies, names: all }: Plan, names: Map<string, PlannedName>): Promise<boolean> {
     const { kernel, journal } = this.#parts
-    for (const { hash } of copies) {
-      const bytes = await journal.bytes(hash)
+    for (const { hash, secrets } of copies) {
+      const stored = await journal.bytes(hash)
+      const bytes = stored === undefined ? undefined : this.#parts.secrets.bytes.show(stored, secrets)
       if (bytes === undefined) {
-        this.#refusedCopies.add(hash)
+        this.#refusedCopies.set(hash, stored === undefined ? 'blob-missing' : 'secret')
         return false
       }
       kernel.give(hash, bytes)
@@ -237,7 +238,7 @@ class Recovering {
       if (status !== 'lost') continue
       const hash = byName.get(name)
       if (hash !== undefined && !this.#refusedCopies.has(hash)) {
-        this.#refusedCopies.add(hash)
+        this.#refusedCopies.set(hash, 'blob-missing')
         isWhole = false
       }
       names.set(name, { ...expected, status: 'lost', reason: reason ?? 'blob-missing' })

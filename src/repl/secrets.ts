@@ -3,6 +3,7 @@
  * their places and the hash of each, so that it can be read again where the environment still has them.
  */
 import { createHash } from 'node:crypto'
+import { createSecretBytes, type SecretBytes } from './secret-bytes.ts'
 import type { SecretUse } from './types.ts'
 
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i
@@ -12,6 +13,8 @@ const mark = '•••'
 export interface Secrets {
   /** Longest first, so that one inside another leaves nothing. */
   readonly values: readonly string[]
+  /** The same in encoded values. */
+  readonly bytes: SecretBytes
   mask(text: string): string
   /** The masked text, and what stands behind its marks, in order. */
   hide(text: string): { readonly text: string; readonly uses: readonly SecretUse[] }
@@ -32,6 +35,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>>,
 
   return {
     values,
+    bytes: createSecretBytes(new Map(values.map(value => [value, names.get(value)!])), find),
     mask,
     hide(text) {
       const uses: SecretUse[] = []

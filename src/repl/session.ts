@@ -171,6 +171,7 @@ class Session implements ReplSession {
     this.#checkpoints = createCheckpoints({
       kernel: this.#kernel,
       journal,
+      secrets,
       config: () => this.#config,
       beforeWrite: () => this.#writeLates(),
     })

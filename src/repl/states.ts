@@ -90,7 +90,7 @@ export function predict(path: Path, recoverMs: number): Plan {
       lost: [],
       checkpoints: path.checkpoints(),
       refusedCells: new Map(),
-      refusedCopies: new Set(),
+      refusedCopies: new Map(),
       languages: new Set([languageVersion]),
       recoverMs,
     },

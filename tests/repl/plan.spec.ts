@@ -200,7 +200,7 @@ function inputOf(
     lost,
     checkpoints,
     refusedCells: new Map(),
-    refusedCopies: new Set(),
+    refusedCopies: new Map(),
     languages: new Set([1]),
     recoverMs: 1_000_000,
   }

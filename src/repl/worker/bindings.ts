@@ -41,7 +41,6 @@ export interface Bindings {
   unfixed(touched: readonly string[] | undefined): readonly string[]
   /** It was bound from its entry. */
   restored(name: string): void
-  holdsSecret(bytes: Uint8Array): boolean
 }
 
 export interface BindingsParts {
@@ -128,7 +127,6 @@ export function createBindings({ names, literals, modules, realm, host, secrets 
       return changed.sort()
     },
     restored: name => void fixed.add(name),
-    holdsSecret,
   }
 }
 

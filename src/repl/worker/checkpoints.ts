@@ -102,14 +102,7 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     if (kept !== undefined) return { ...kept, encoded: undefined, opaque: [], ms: 0 }
     const root = rootOf(wanted)
     const opaque: Opaque[] = []
-    let encoded = encodeNames(root, opaque, maxBytes)
-    if (encoded !== undefined && bindings.holdsSecret(encoded)) {
-      for (const name of Object.keys(root)) {
-        const alone = attempt({ [name]: root[name] }, maxBytes)
-        if (alone.kind === 'encoded' && bindings.holdsSecret(alone.bytes)) drop(root, opaque, name, 'secret', typeof root[name])
-      }
-      encoded = encodeNames(root, opaque, maxBytes)
-    }
+    const encoded = encodeNames(root, opaque, maxBytes)
     const cells = encoded === undefined ? [] : references.takeCells()
     const hash = encoded === undefined ? undefined : captured.sha256(encoded)
     const ms = captured.now() - began
