@@ -55,6 +55,21 @@ describe('a worker that was killed', () => {
     expect(recovery?.counts).toEqual({ exact: 1, replayed: 1, snapshot: 0, lost: 0 })
   })
 
+  it('has one class of each, whether its instances came from copies or from a cell that was run again', async () => {
+    const own = await startSession()
+    await own.run(
+      `class A { v = 1 } function twice(n) { return n * 2 } const half = n => n / 2
+       const box = (() => { let c = 0; const a = new A(); return { up: () => ++c, a, make: () => new A(), twice, half } })()`,
+    )
+    await own.run('const a = new A(); const kept = [twice, half]; require("fs").writeFileSync("effect", "")')
+    await killed(own)
+    const { value, recovery } = await own.run(
+      'return [a instanceof A, box.a instanceof A, box.make() instanceof A, kept[0] === twice, box.twice === twice, kept[1] === half, box.half === half]',
+    )
+    expect(value).toEqual(Array(7).fill(true))
+    expect(recovery?.counts).toEqual({ exact: 3, replayed: 1, snapshot: 2, lost: 0 })
+  })
+
   it('hands out no copy of a time before a callback, and repeats none that touched the outside', async () => {
     const own = await startSession()
     await own.run('const log = []; setTimeout(() => { log.push("late"); require("fs").appendFileSync("out", "x") }, 30)')

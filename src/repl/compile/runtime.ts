@@ -33,7 +33,8 @@ export interface NameChanges {
 export interface SessionNames {
   /** Bound names and how each was declared last. */
   readonly kinds: ReadonlyMap<string, NameKind>
-  prepare(program: Program): void
+  /** @param kept - values that names of the program have already: declaring one with an equal function or class leaves it as it is. */
+  prepare(program: Program, kept?: ReadonlyMap<string, unknown>): void
   helpers(program: Program): Helpers
   /** @param read - gives the current value of the export; called at every read of the name. */
   bindImport(binding: ImportBinding, read: () => unknown): void

@@ -38,6 +38,8 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
   let anyWrites = false
   let mayAddGlobals = false
   let before = new Map<string, Before | undefined>()
+  /** What the running program declares and has already. */
+  let kept: ReadonlyMap<string, unknown> = new Map()
   let echoed: { readonly value: unknown } | undefined
 
   const missing = (name: PropertyKey): never => {
@@ -76,7 +78,7 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
   }
   const commit = (kind: NameKind, values: object): void => {
     for (const name of Object.keys(values)) {
-      define(name, kind, (values as Properties)[name])
+      define(name, kind, kept.has(name) ? kept.get(name) : (values as Properties)[name])
       kinds.set(name, kind)
     }
   }
@@ -158,8 +160,9 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
       const found = read(name)
       return found?.value === unreadable ? { value: undefined } : found
     },
-    prepare(program) {
+    prepare(program, has = new Map()) {
       echoed = undefined
+      kept = has
       for (const name of program.writes) written.add(name)
       for (const name of program.hoisted.vars) written.add(name)
       if (program.dynamic && !anyWrites) {
@@ -192,7 +195,10 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
         awaited: async (kind: NameKind, take: (value: unknown) => Promise<object>, value: unknown, key?: string): Promise<void> =>
           finishPattern(kind, await take(value), key),
         created: () => {
-          for (const name of functions) kinds.set(name, 'function')
+          for (const name of functions) {
+            kinds.set(name, 'function')
+            if (kept.has(name)) define(name, 'function', kept.get(name))
+          }
         },
         vars: () => {
           for (const name of program.hoisted.vars) declareVar(name, isFunctionOf(program, name))
@@ -204,6 +210,7 @@ export function createSessionNames(options: SessionNamesOptions): SessionNames {
       kinds.set(local, 'import')
     },
     finish(): NameChanges {
+      kept = new Map()
       const candidates = mayAddGlobals ? [...Object.keys(global), ...written] : written
       for (const name of candidates) {
         if (!kinds.has(name) && !initial.has(name) && !platformNames.has(name) && Object.hasOwn(global, name))

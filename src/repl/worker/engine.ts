@@ -82,6 +82,7 @@ export function start(context: object): void {
     host,
     secrets: () => boot.secrets ?? noSecrets,
   })
+  const made = new Map<number, Map<string, object>>()
   runner = createRunner({
     channel,
     calls,
@@ -91,6 +92,7 @@ export function start(context: object): void {
     bindings,
     literals,
     exports,
+    made,
     boot: () => boot,
     context,
     pending,
@@ -118,6 +120,7 @@ export function start(context: object): void {
     platform,
     modules,
     realm,
+    made,
     unread,
     compile: runner.compile,
     guarded: run => captured.runWith(outside, run),

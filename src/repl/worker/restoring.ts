@@ -29,6 +29,8 @@ export interface RestoringParts {
   readonly platform: Platform
   readonly modules: Modules
   readonly realm: Realm
+  /** Functions and classes that were made again, by the cell that declared them and by name. */
+  readonly made: Map<number, Map<string, object>>
   /** Components that nobody has read yet, by name. */
   readonly unread: Map<
     string,
@@ -59,6 +61,7 @@ export function createRestoring(parts: RestoringParts): Restoring {
     }
     for (const { name, cell, reason } of lost) bindings.lost.set(name, { cell, reason, before: undefined })
     const statuses: Status[] = []
+    parts.made.clear()
     for (const each of fixed) statuses.push(await restoreFixed(each))
     const cells = sources.map(each => each.cell).sort((a, b) => a - b)
     for (const each of components) statuses.push(...(await restoreComponent(each, cells)))
@@ -66,9 +69,9 @@ export function createRestoring(parts: RestoringParts): Restoring {
     return statuses
   }
 
-  async function restoreFixed({ name, kind, entry }: RestoredFixed): Promise<Status> {
+  async function restoreFixed({ name, kind, cell, entry }: RestoredFixed): Promise<Status> {
     try {
-      return await bindEntry(name, kind, entry)
+      return await bindEntry(name, kind, cell, entry)
     } catch (error) {
       return {
         name,
@@ -79,7 +82,7 @@ export function createRestoring(parts: RestoringParts): Restoring {
     }
   }
 
-  async function bindEntry(name: string, kind: NameKind, entry: FixedEntry): Promise<Status> {
+  async function bindEntry(name: string, kind: NameKind, cell: number, entry: FixedEntry): Promise<Status> {
     switch (entry.of) {
       case 'primitive': {
         const graph = parseGraph(captured.fromBase64(entry.value))
@@ -91,6 +94,9 @@ export function createRestoring(parts: RestoringParts): Restoring {
         const value = literals.makeAt(entry)
         if (value === undefined) return { name, status: 'lost', reason: 'closure-effect', detail: 'its source is not there' }
         nameFunction(value, entry.as ?? name)
+        const others = parts.made.get(cell)
+        if (others === undefined) parts.made.set(cell, new Map([[name, value]]))
+        else others.set(name, value)
         names.bind(name, kind, value)
         bindings.restored(name)
         return { name, status: 'exact' }

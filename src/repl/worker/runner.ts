@@ -81,6 +81,8 @@ export interface RunnerParts {
   readonly bindings: Bindings
   readonly literals: SourceLiterals
   readonly exports: ModuleExports
+  /** Functions and classes that were made again, by the cell that declared them and by name. */
+  readonly made: ReadonlyMap<number, ReadonlyMap<string, object>>
   readonly boot: () => BootMessage
   /** The engine's own global object; a script in this context calls `startCell`. */
   readonly context: object
@@ -136,7 +138,7 @@ export function createRunner(parts: RunnerParts): Runner {
       keep(program)
       literals.learn(program)
       recorder.compiled(program.dynamic ? undefined : program.occurrences)
-      names.prepare(program)
+      names.prepare(program, replay === undefined ? undefined : parts.made.get(cell))
       now.phase = 'link'
       if (program.imports.length > 0 && !(await link(program, now))) return
       if (now.isOver) return
