@@ -19,6 +19,10 @@ export interface Checkpoints {
   whole(path: Path): Promise<void>
   /** The same within the time that a next cell may wait. True: something was left for later, for want of time. */
   quick(path: Path): Promise<boolean>
+  /** The same without that limit, while nobody waits. */
+  slow(path: Path): Promise<void>
+  /** Somebody waits: what was not begun is left for later. */
+  stop(): void
   /** The worker is another one. */
   forget(): void
 }
@@ -34,6 +38,7 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
   let computed = 0
   /** The head after which everything had a copy. */
   let clean: number | undefined
+  let isTaking = false
 
   /** A cell that touched nothing leaves everything as it was. */
   const isStillClean = ({ head, cells, dependencies }: Path): boolean => {
@@ -44,6 +49,7 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
 
   async function take(path: Path, wanted: readonly Wanted[], budgetMs: number, isFinal: boolean): Promise<boolean> {
     const maxComponentBytes = config().checkpointComponentMb * 1024 * 1024
+    isTaking = true
     const checked = await kernel.check(
       {
         components: wanted.map(({ names, have }) => ({ names, ...(have !== undefined && { have }) })),
@@ -52,6 +58,7 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
       },
       budgetMs + graceMs,
     )
+    isTaking = false
     if (checked === undefined) return true
     await beforeWrite()
     const components: StoredComponent[] = []
@@ -140,6 +147,13 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
       const isOver = isLeft || wanted.length < all.length
       clean = isOver ? undefined : path.head
       return isOver
+    },
+    async slow(path) {
+      const wanted = withoutCopy(path)
+      if (wanted.length > 0 && config().checkpoint !== 'off') await take(path, wanted, config().checkpointMaxMs, false)
+    },
+    stop: () => {
+      if (isTaking) kernel.hurry()
     },
     forget: () => {
       costs.clear()

@@ -294,6 +294,7 @@ class Session implements ReplSession {
     const namespaces = membersOf(offered)
     // The process starts while the record is written.
     this.#kernel.prepare()
+    this.#checkpoints.stop()
     await this.#copying
     await this.#revival.ready()
     await this.#open()
@@ -396,7 +397,7 @@ class Session implements ReplSession {
     try {
       const path = await this.#paths.current()
       // A cell that began meanwhile would be part of a copy that says it is of the time before.
-      if (this.#current === undefined) await this.#checkpoints.whole(path)
+      if (this.#current === undefined) await this.#checkpoints.slow(path)
     } catch {
       // As above.
     }

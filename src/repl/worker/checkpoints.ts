@@ -28,6 +28,8 @@ export interface CheckpointParts {
   settle(value: unknown, done: () => void): void
   /** A cell runs now: nothing is as it was after the last one. */
   isRunning(): boolean
+  /** Nothing of a cell can run before the next message. */
+  isAlone(): boolean
   /** What has to be known before. */
   prepare(): Promise<void>
 }
@@ -49,6 +51,8 @@ interface Made {
   readonly ms: number
 }
 
+const pauseAfterMs = 5
+
 type Opaque = ComponentMessage['opaque'][number]
 
 export function createCheckpoints(parts: CheckpointParts): Checkpoints {
@@ -61,10 +65,20 @@ export function createCheckpoints(parts: CheckpointParts): Checkpoints {
     current = own
     const skipped: number[] = []
     await parts.prepare()
+    let paused = captured.now()
     for (const [index, { names: wanted, have }] of components.entries()) {
       if (own.stopped || captured.now() - began > budgetMs) {
         skipped.push(index)
         continue
+      }
+      if (captured.now() - paused > pauseAfterMs && parts.isAlone()) {
+        // Whoever waits can say so.
+        await new Promise<void>(resolve => captured.setImmediate(resolve))
+        paused = captured.now()
+        if (own.stopped) {
+          skipped.push(index)
+          continue
+        }
       }
       const made = make(wanted, maxComponentBytes)
       if (!made.opaque.some(each => each.reason === 'pending-promise')) send(n, index, have, made)

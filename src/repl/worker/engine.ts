@@ -108,6 +108,10 @@ export function start(context: object): void {
     host,
     unread,
     isRunning: runner.isRunning,
+    isAlone: () => {
+      const { timers, handles } = pending()
+      return timers === 0 && handles === 0
+    },
     settle: values.settle,
     prepare: () => exports.learn(modules),
   })
@@ -173,6 +177,9 @@ export function start(context: object): void {
       case 'check':
         tellLate()
         checkpoints.check(message).catch(end)
+        return
+      case 'hurry':
+        checkpoints.stop()
         return
       case 'blob':
         if (bytes !== undefined) restoring.give(message.hash, bytes)

@@ -97,6 +97,8 @@ export type ToWorker =
   | { readonly t: 'look'; readonly n: number }
   /** Encode components; answered by a `component` message each, in order, and `checked`. Never while a cell runs. */
   | CheckMessage
+  /** A cell is waiting: begin no more components of the `check` that goes on. */
+  | { readonly t: 'hurry' }
   /** The bytes of a stored component, in the bytes frame before this one; kept for the next `restore`. */
   | { readonly t: 'blob'; readonly hash: string }
   /** Bind names again. Into a worker that ran nothing, or before the replay of cells. */

@@ -346,3 +346,19 @@ describe('a copy that is asked for while a cell runs', () => {
     await worker.end()
   })
 })
+
+describe('a cell that waits', () => {
+  it('waits for the component at hand only', async () => {
+    const worker = await startRawWorker()
+    const names = Array.from({ length: 24 }, (_, at) => `a${at}`)
+    await worker.run(names.map(name => `const ${name} = Array.from({ length: 20_000 }, (_, i) => ({ i }))`).join('\n'))
+    const wanted = { components: names.map(name => ({ names: [name] })), budgetMs: 60_000, maxComponentBytes: 1e9 }
+    const whole = await worker.ask({ t: 'check', n: 100, ...wanted }, 'checked')
+    expect(whole.skipped).toEqual([])
+    const answer = worker.ask({ t: 'check', n: 101, ...wanted }, 'checked')
+    worker.send({ t: 'hurry' })
+    const { skipped } = await answer
+    expect(skipped.length).toBeGreaterThan(12)
+    expect(skipped.at(-1)).toBe(23)
+  })
+})
