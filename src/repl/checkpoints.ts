@@ -21,7 +21,7 @@ export interface Checkpoints {
   quick(path: Path): Promise<boolean>
   /** The same without that limit, while nobody waits. */
   slow(path: Path): Promise<void>
-  /** Somebody waits: what was not begun is left for later. */
+  /** Somebody waits: what a slow one has not begun is left for later. */
   stop(): void
   /** The worker is another one. */
   forget(): void
@@ -38,7 +38,7 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
   let computed = 0
   /** The head after which everything had a copy. */
   let clean: number | undefined
-  let isTaking = false
+  let isSlow = false
 
   /** A cell that touched nothing leaves everything as it was. */
   const isStillClean = ({ head, cells, dependencies }: Path): boolean => {
@@ -49,7 +49,6 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
 
   async function take(path: Path, wanted: readonly Wanted[], budgetMs: number, isFinal: boolean): Promise<boolean> {
     const maxComponentBytes = config().checkpointComponentMb * 1024 * 1024
-    isTaking = true
     const checked = await kernel.check(
       {
         components: wanted.map(({ names, have }) => ({ names, ...(have !== undefined && { have }) })),
@@ -58,7 +57,6 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
       },
       budgetMs + graceMs,
     )
-    isTaking = false
     if (checked === undefined) return true
     await beforeWrite()
     const components: StoredComponent[] = []
@@ -150,10 +148,16 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
     },
     async slow(path) {
       const wanted = withoutCopy(path)
-      if (wanted.length > 0 && config().checkpoint !== 'off') await take(path, wanted, config().checkpointMaxMs, false)
+      if (wanted.length === 0 || config().checkpoint === 'off') return
+      isSlow = true
+      try {
+        await take(path, wanted, config().checkpointMaxMs, false)
+      } finally {
+        isSlow = false
+      }
     },
     stop: () => {
-      if (isTaking) kernel.hurry()
+      if (isSlow) kernel.hurry()
     },
     forget: () => {
       costs.clear()
