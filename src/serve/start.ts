@@ -6,7 +6,7 @@ import { ask, healthOf } from './client.ts'
 import { socketPath } from './place.ts'
 import type { Health, Running } from './protocol.ts'
 
-const startMs = 7_000
+const startMs = 4_000
 const lookMs = 20
 const slowestLookMs = 200
 const askMs = 500

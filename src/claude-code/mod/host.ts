@@ -43,6 +43,8 @@ export interface Host {
     id(): Promise<string>
     root(): Promise<string>
     cwd(): Promise<string>
+    /** Where the session draws; empty in a run that only prints. */
+    surfaces(): Promise<readonly string[]>
     usage(options?: { breakdown: 'summary' }): Promise<Readonly<Record<string, unknown>>>
     version(): Promise<{ readonly version: string }>
   }
@@ -61,13 +63,14 @@ export interface Host {
     resolve(e: unknown): Readonly<Record<'Box' | 'Text' | 'Button', unknown>>
   }
   readonly command: {
-    register(spec: { name: string; description: string; argumentHint?: string }): Promise<unknown>
+    register(spec: { name: string; description: string; argumentHint?: string; immediate?: true }): Promise<unknown>
     run(command: { command: string; args?: string }): Promise<unknown>
   }
   readonly prompt: {
     submit(prompt: { text: string; asUser?: boolean }): Promise<{ readonly drop?: string }>
-    fill(text: string): Promise<unknown>
-    read(): Promise<{ readonly text?: string } | string>
+    fill(given: { text: string }): Promise<unknown>
+    read(): Promise<{ readonly text: string }>
+    suggest(given: { text: string }): Promise<{ readonly isShown: boolean }>
   }
   readonly model: {
     fork(options: { prompt: string }): Promise<ModelAnswer>

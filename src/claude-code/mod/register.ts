@@ -10,6 +10,7 @@ import { plainScreen, screen } from '../../pack/screen.ts'
 import type { Action, ActionOf } from '../../session/actions.ts'
 import type { AgentRef, SessionEvent } from '../../session/events.ts'
 import type { Host, HostEvent, Next, On, Result } from './host.ts'
+import { band, forgetNext, isArmed, lookAtBox, showNext, suggested, type Ways } from './next.ts'
 import * as from from './translate.ts'
 
 /** Where the engine process listens; empty: not found yet, or gone. */
@@ -17,7 +18,11 @@ let socket = ''
 /** Root of the project, as the engine process names it. */
 let project = ''
 let starting: Promise<void> | null = null
+/** A start that failed is not tried again before this time; a command of a person tries at once. */
+let retryAt = 0
+let whyNot: unknown
 let connection = ''
+let hostVersion = '0'
 let hasToldMissing = false
 /** Sequence of what was carried out of the process's own accord. */
 let taken = 0
@@ -32,18 +37,26 @@ let compactsAt: number | undefined
 let hasAskedCompaction = false
 const answers = new Map<string, string[]>()
 const stopReasons = new Map<string, string>()
-/** Our submissions that wait for their turn: text → offer. */
-const submissions = new Map<string, string>()
-/** Those that were taken back before their turn began. */
-const withdrawn = new Set<string>()
+interface Submission {
+  readonly offer: string
+  readonly as: 'plugin' | 'person'
+  readonly text: string
+  /** It stood before the host's last veto. */
+  isAsked: boolean
+  /** We stopped it ourselves: nobody is told that the host did. */
+  isStopped: boolean
+}
+/** Our submissions that wait for their turn, in order. */
+let submissions: readonly Submission[] = []
 const cancelled = new Set<string>()
 
-let offer: ActionOf<'show-offer'>['offer'] = null
 let review: ActionOf<'show-review'>['review'] = null
 const opened = new Set<string>()
 
 const install = 'npm install -g outrigger'
 const reviewPane = 'outrigger-review'
+const retryMs = 30_000
+const pollPauseMs = 2_000
 
 // ---- the engine process -------------------------------------------------------------------
 
@@ -58,6 +71,10 @@ async function program($: Host): Promise<readonly string[]> {
 }
 
 async function start($: Host): Promise<void> {
+  hostVersion = await $.session
+    .version()
+    .then(({ version }) => version)
+    .catch(() => '0')
   const argv = [...(await program($)), 'serve', '--detach']
   const cwd = await $.session.root()
   const ran = await $.process.run(argv, { cwd, timeoutMs: 8_000 })
@@ -65,7 +82,7 @@ async function start($: Host): Promise<void> {
   const running = JSON.parse(ran.stdout) as { readonly socket: string }
   const health = await $.http.fetch('http://outrigger/health', {
     method: 'GET',
-    headers: headersOf('0'),
+    headers: headers(),
     socketPath: running.socket,
   })
   if (!health.ok) throw new Error(health.text.slice(0, 300))
@@ -73,34 +90,50 @@ async function start($: Host): Promise<void> {
   socket = running.socket
 }
 
-/** One start at a time; whoever comes meanwhile waits for it. */
+/** One start at a time; whoever comes meanwhile waits for it. After one that failed the session goes on without for a while. */
 async function connect($: Host): Promise<void> {
   if (socket !== '') return
+  if (Date.now() < retryAt) throw whyNot
   starting ??= start($).finally(() => {
     starting = null
   })
-  await starting
+  try {
+    await starting
+  } catch (error) {
+    retryAt = Date.now() + retryMs
+    whyNot = error
+    await missing($, error)
+    throw error
+  }
 }
 
-function headersOf(version: string): Record<string, string> {
+function headers(): Record<string, string> {
   if (connection === '') connection = crypto.randomUUID()
   return {
     'content-type': 'application/json',
     'outrigger-protocol': '1',
-    'outrigger-door': `claude-code/${version} ${connection}`,
+    'outrigger-door': `claude-code/${hostVersion} ${connection}`,
   }
 }
 
 async function post($: Host, event: SessionEvent): Promise<readonly Action[]> {
   const answer = await $.http.fetch('http://outrigger/event', {
     method: 'POST',
-    headers: headersOf('2'),
+    headers: headers(),
     body: JSON.stringify(event),
     socketPath: socket,
   })
   if (!answer.ok) throw new Error(answer.text.slice(0, 300))
   return (JSON.parse(answer.text) as { readonly actions: readonly Action[] }).actions
 }
+
+/** The process has gone; the next one counts anew. */
+function forgetProcess(): void {
+  socket = ''
+  taken = 0
+}
+
+const isGone = (error: unknown): boolean => /ENOENT|ECONNREFUSED|ECONNRESET|closed/i.test(String(error))
 
 /** The actions that the engines ask for. A process that died is started again, once an event. Throws when there is none. */
 async function tell($: Host, make: (place: from.Place) => SessionEvent): Promise<readonly Action[]> {
@@ -109,30 +142,41 @@ async function tell($: Host, make: (place: from.Place) => SessionEvent): Promise
   try {
     return await post($, event)
   } catch (error) {
-    if (!/ENOENT|ECONNREFUSED|ECONNRESET|closed/i.test(String(error))) throw error
-    socket = ''
-    taken = 0
+    if (!isGone(error)) throw error
+    forgetProcess()
     await connect($)
     return post($, { ...event, project })
   }
 }
 
-/** Tell and carry out what needs no moment of the host; the rest is in the answer. */
+/** Tell and carry out what needs no moment of the host; the rest is in the answer. What the host refuses to show keeps nobody from the rest. */
 async function say($: Host, make: (place: from.Place) => SessionEvent): Promise<readonly Action[]> {
   const actions = await tell($, make)
-  for (const action of actions) await carry($, action)
+  for (const action of actions) await carryOut($, action)
   return actions
+}
+
+async function carryOut($: Host, action: Action): Promise<void> {
+  try {
+    await carry($, action)
+  } catch (error) {
+    await failed($, action.id, error)
+  }
 }
 
 /** Told once: the person reads what is missing and how to get it, the session goes on. */
 async function missing($: Host, error: unknown): Promise<void> {
   if (hasToldMissing) return
   hasToldMissing = true
-  await $.ui.status('no engine process')
-  await $.ui.toast(`outrigger: no engine process (${String(error).slice(0, 160)}). Install it with: ${install}`, {
-    timeoutMs: 12_000,
-  })
-  await $.ui.log(`no engine process: ${String(error)}`, { to: 'debug' })
+  try {
+    await $.ui.status('no engine process')
+    await $.ui.toast(`outrigger: no engine process (${String(error).slice(0, 160)}). Install it with: ${install}`, {
+      timeoutMs: 12_000,
+    })
+    await $.ui.log(`no engine process: ${String(error)}`, { to: 'debug' })
+  } catch {
+    // Nothing to show it on.
+  }
 }
 
 // ---- actions ------------------------------------------------------------------------------
@@ -146,11 +190,10 @@ async function carry($: Host, action: Action): Promise<void> {
       await $.ui.status(from.statusText(action.text))
       return
     case 'show-offer':
-      offer = action.offer
-      await $.ui.invalidate('ui.render')
+      await showNext($, action, ways($))
       return
     case 'withdraw':
-      for (const [text, known] of submissions) if (known === action.offer) withdrawn.add(text)
+      for (const each of submissions) if (each.offer === action.offer) each.isStopped = true
       return
     case 'show-review':
       await showReview($, action.review)
@@ -172,23 +215,23 @@ async function carry($: Host, action: Action): Promise<void> {
   }
 }
 
+/** What the engines answer to it is carried out once: a second refusal is the end of it. */
 async function failed($: Host, action: string, error: unknown): Promise<void> {
   const reason = `host:${String((error as Error | undefined)?.message ?? error).slice(0, 200)}`
-  await say($, place => ({ ...place, kind: 'action-failed', action, reason })).catch(() => [])
+  const actions = await tell($, place => ({ ...place, kind: 'action-failed', action, reason })).catch(() => [])
+  for (const each of actions) await carry($, each).catch(() => undefined)
 }
 
-async function submit($: Host, action: ActionOf<'submit'>): Promise<void> {
-  const id = action.offer ?? action.id
-  submissions.set(action.text, id)
+async function submit($: Host, { id, offer = id, as, text }: ActionOf<'submit'>): Promise<void> {
+  const ours: Submission = { offer, as, text, isAsked: false, isStopped: false }
+  submissions = [...submissions, ours]
   try {
-    const { drop } = await $.prompt.submit({ text: action.text, ...(action.as === 'person' && { asUser: true }) })
-    if (drop !== undefined && !withdrawn.has(action.text))
-      await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: drop }))
+    const { drop } = await $.prompt.submit({ text, ...(as === 'person' && { asUser: true }) })
+    if (drop !== undefined && !ours.isStopped) await say($, place => ({ ...place, kind: 'submit-failed', offer, message: drop }))
   } catch (error) {
-    await say($, place => ({ ...place, kind: 'submit-failed', offer: id, message: String(error).slice(0, 200) })).catch(() => [])
+    await say($, place => ({ ...place, kind: 'submit-failed', offer, message: String(error).slice(0, 200) })).catch(() => [])
   } finally {
-    submissions.delete(action.text)
-    withdrawn.delete(action.text)
+    submissions = submissions.filter(each => each !== ours)
   }
 }
 
@@ -215,7 +258,7 @@ async function askModel($: Host, action: ActionOf<'ask-model'>): Promise<void> {
   if (cancelled.delete(ask)) return
   await say($, place =>
     answer.isAnswered
-      ? { ...place, kind: 'model-answered', ask, text: answer.text }
+      ? { ...place, kind: 'model-answered', ask, text: answer.text, ...from.usageOf(answer) }
       : { ...place, kind: 'model-failed', ask, reason: answer.reason },
   ).catch(() => [])
 }
@@ -240,42 +283,44 @@ async function showReview($: Host, next: ActionOf<'show-review'>['review']): Pro
 
 // ---- what the process asks of its own accord ----------------------------------------------
 
-/** One long poll after another, in a timer's function: waiting costs nothing there. */
+/**
+ * One long poll after another, in a timer's function: waiting costs nothing there. A process that ended because nobody needed it
+ * is not started for this: the next event does.
+ */
 async function poll($: Host): Promise<void> {
   if (isPolling) return
   isPolling = true
   try {
-    for (;;) {
-      await connect($)
-      const session = await $.session.id()
-      const answer = await $.http.fetch(`http://outrigger/wait?session=${encodeURIComponent(session)}&after=${taken}`, {
-        method: 'GET',
-        headers: headersOf('2'),
-        socketPath: socket,
-      })
-      if (!answer.ok) throw new Error(answer.text.slice(0, 300))
-      const { actions } = JSON.parse(answer.text) as {
-        readonly actions: readonly { readonly seq: number; readonly action: Action }[]
-      }
-      for (const { seq, action } of actions) {
-        taken = seq
-        await carry($, action)
-        if (action.kind === 'status' && action.urgent === true) await lookAtDraft($)
-      }
-    }
-  } catch {
-    socket = ''
-    taken = 0
-    $.clock.after(2_000, () => poll($))
+    while (socket !== '') await pollOnce($)
+  } catch (error) {
+    if (isGone(error)) forgetProcess()
   } finally {
     isPolling = false
+    $.clock.after(pollPauseMs, () => poll($))
+  }
+}
+
+async function pollOnce($: Host): Promise<void> {
+  const session = await $.session.id()
+  const answer = await $.http.fetch(`http://outrigger/wait?session=${encodeURIComponent(session)}&after=${taken}`, {
+    method: 'GET',
+    headers: headers(),
+    socketPath: socket,
+  })
+  if (!answer.ok) throw new Error(answer.text.slice(0, 300))
+  const { actions } = JSON.parse(answer.text) as {
+    readonly actions: readonly { readonly seq: number; readonly action: Action }[]
+  }
+  for (const { seq, action } of actions) {
+    taken = seq
+    await carryOut($, action)
+    if (action.kind === 'status' && action.urgent === true) await lookAtDraft($).catch(() => undefined)
   }
 }
 
 /** While something counts down, a person who types ends it. */
 async function lookAtDraft($: Host): Promise<void> {
-  const box = await $.prompt.read().catch(() => '')
-  const text = typeof box === 'string' ? box : from.textOf(box.text)
+  const { text } = await $.prompt.read()
   await say($, place => ({ ...place, kind: 'draft-changed', empty: text.trim() === '' }))
 }
 
@@ -303,17 +348,32 @@ function translated(name: HookName, e: HostEvent, place: from.Place): readonly S
 }
 
 async function started($: Host, e: HostEvent): Promise<readonly Action[]> {
-  const previous = isCleared ? ended : ''
-  isCleared = false
+  // Only the session that was cleared to make this one is the one before it.
+  const previous = isCleared && from.textOf(e['source']) === 'clear' ? ended : ''
+  forgetNext()
+  // Where nothing draws nobody presses, and nobody is there to stop what goes on by itself.
+  const interactive = await $.session
+    .surfaces()
+    .then(surfaces => surfaces.length > 0)
+    .catch(() => undefined)
   title = from.textOf(e['session_title'])
   hasAskedCompaction = false
   answers.clear()
-  return say($, place => {
+  const actions = await say($, place => {
     const [event] = translated('SessionStart', e, place)
     return event?.kind === 'session-started'
-      ? { ...event, mounted: true, starter: true, root: place.project, ...(previous !== '' && { previous }) }
+      ? {
+          ...event,
+          mounted: true,
+          starter: true,
+          root: place.project,
+          ...(interactive !== undefined && { interactive }),
+          ...(previous !== '' && { previous }),
+        }
       : event!
   })
+  isCleared = false
+  return actions
 }
 
 async function titled($: Host, e: HostEvent): Promise<void> {
@@ -324,15 +384,21 @@ async function titled($: Host, e: HostEvent): Promise<void> {
 }
 
 async function prompted($: Host, e: HostEvent, next: Next): Promise<Result> {
-  const offered = submissions.get(from.textOf(e['prompt']))
-  if (offered === undefined) {
+  const text = from.textOf(e['prompt'])
+  const ours = submissions.find(each => each.text === text && !each.isAsked)
+  if (ours === undefined) {
     await titled($, e)
     return next(e)
   }
-  if (withdrawn.has(from.textOf(e['prompt']))) return { block: 'outrigger took this prompt back' }
-  const actions = await say($, place => ({ ...place, kind: 'turn-starting', offer: offered }))
+  ours.isAsked = true
+  if (ours.isStopped) return { block: 'outrigger took this prompt back' }
+  if (ours.as === 'plugin') await lookAtBox($, ways($)).catch(() => undefined)
+  const actions = await say($, place => ({ ...place, kind: 'turn-starting', offer: ours.offer }))
   const verdict = actions.find(action => action.kind === 'verdict')
-  if (verdict?.admit === false) return { block: verdict.why }
+  if (verdict?.admit === false) {
+    ours.isStopped = true
+    return { block: verdict.why }
+  }
   return from.withContext(await next(e), actions)
 }
 
@@ -352,6 +418,7 @@ async function completed($: Host, e: HostEvent): Promise<void> {
   const reason = from.endOf(e, stopReasons.get(turnId) ?? '')
   answers.delete(turnId)
   stopReasons.delete(turnId)
+  if (agent === '' && isArmed()) await lookAtBox($, ways($)).catch(() => undefined)
   await say($, place => ({
     ...place,
     kind: 'turn-ended',
@@ -360,6 +427,7 @@ async function completed($: Host, e: HostEvent): Promise<void> {
     reason,
     answer,
     ...(earlier.length > 0 && { earlier }),
+    ...from.usageOf(e),
     ...(agent !== '' && { agent }),
   }))
 }
@@ -378,6 +446,7 @@ async function measured($: Host, e: HostEvent): Promise<void> {
 async function command($: Host, e: HostEvent, next: Next): Promise<Result> {
   const name = from.textOf(e['command']).replace(/^outrigger:/, '')
   if (!registered.has(name)) return next(e)
+  retryAt = 0
   const actions = await say($, place => ({ ...place, kind: 'command-run', name, args: from.textOf(e['args']), by: 'person' }))
   const reply = actions.find((action): action is ActionOf<'reply'> => action.kind === 'reply')
   return { text: reply?.text ?? 'no answer yet; see the status line', isTextDisplayOnly: true }
@@ -395,9 +464,18 @@ async function registerCommands($: Host): Promise<void> {
   }
 }
 
-/** Run or edit the offer, or end the loop, as if the person had typed it. */
+/** A button of the band: what it stands for, as if the person had typed it. Only what is refused is worth a word. */
 async function press($: Host, args: string): Promise<void> {
-  await say($, place => ({ ...place, kind: 'command-run', name: 'next', args, by: 'person' }))
+  const actions = await say($, place => ({ ...place, kind: 'command-run', name: 'next', args, by: 'person' }))
+  const reply = actions.find((action): action is ActionOf<'reply'> => action.kind === 'reply')
+  if (reply?.ok === false) await $.ui.toast(reply.text.slice(0, 300), { timeoutMs: 8_000 })
+}
+
+function ways($: Host): Ways {
+  return {
+    press: args => press($, args),
+    drafted: empty => say($, place => ({ ...place, kind: 'draft-changed', empty })),
+  }
 }
 
 async function choose($: Host, typed: string): Promise<void> {
@@ -408,24 +486,6 @@ async function choose($: Host, typed: string): Promise<void> {
 }
 
 // ---- drawing ------------------------------------------------------------------------------
-
-function band($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
-  const text = from.textOf(offer?.['text'])
-  if (text === '') return next(e)
-  const { Box, Text, Button } = $.ui.resolve(e)
-  return h(
-    Box,
-    { flexDirection: 'row' },
-    h(Text, { dimColor: true }, 'next: '),
-    h(Text, null, text),
-    h(Text, null, '  '),
-    h(Button, { key: 'run', label: 'Run', onPress: () => press($, 'run') }),
-    h(Text, null, ' '),
-    h(Button, { key: 'edit', label: 'Edit', onPress: () => $.prompt.fill(text) }),
-    h(Text, null, ' '),
-    h(Button, { key: 'dismiss', label: 'Dismiss', onPress: () => press($, 'dismiss') }),
-  ) as Result
-}
 
 function pane($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
   if (review === null) return next(e)
@@ -488,10 +548,7 @@ export function register(on: On): void {
     // Our command hooks run inside `next` and leave at once when this is set: only when the process answered.
     await $.env.set('OUTRIGGER_MOD', '1')
     return from.withWatches(from.withContext(await next(e), actions), actions)
-  }).catch(async ($, e, next) => {
-    await missing($, next.error?.message ?? 'unknown')
-    return next(e)
-  })
+  }).catch((_$, e, next) => next(e))
 
   on('classic.FileChanged', async ($, e, next) => {
     await say($, place => translated('FileChanged', e, place)[0]!)
@@ -511,8 +568,8 @@ export function register(on: On): void {
 
   on('turn.start', async ($, e, next) => {
     if (e['agentId'] === undefined) {
-      const by = from.starter(hasSpoken, submissions.size > 0)
-      const offered = hasSpoken ? undefined : [...submissions.values()][0]
+      const offered = hasSpoken ? undefined : submissions.find(each => each.isAsked && !each.isStopped)
+      const by = from.starter(hasSpoken, offered?.as)
       hasSpoken = false
       const turnId = from.textOf(e['turnId'])
       await say($, place => ({
@@ -521,7 +578,7 @@ export function register(on: On): void {
         turn: 0,
         turnId,
         by,
-        ...(offered !== undefined && { offer: offered }),
+        ...(offered !== undefined && { offer: offered.offer }),
       }))
     }
     return next(e)
@@ -597,7 +654,8 @@ export function register(on: On): void {
       : { text: `no engine process: ${next.error?.message ?? 'unknown'}. Install it with: ${install}` },
   )
 
-  on('ui.render', { component: 'AbovePrompt' }, band).catch((_$, e, next) => next(e))
+  on('ui.render', { component: 'AbovePrompt' }, ($, e, pass) => band($, e, pass, ways($))).catch((_$, e, pass) => pass(e))
+  on('prompt.suggest', (_$, e, pass) => suggested(e, pass)).catch((_$, e, pass) => pass(e))
   on('ui.render', { component: 'Pane', requestId: reviewPane }, pane).catch((_$, e, next) => next(e))
   on('ui.render', { component: 'AssistantMessage' }, message).catch((_$, e, next) => next(e))
 

@@ -1,6 +1,6 @@
 /** The host's events as ours, and what its results carry. Pure. */
 import type { Action, ActionOf } from '../../session/actions.ts'
-import type { By, SessionEvent, TurnEndReason } from '../../session/events.ts'
+import type { By, SessionEvent, TurnEndReason, Usage } from '../../session/events.ts'
 import type { HostEvent, Result } from './host.ts'
 
 /** Names of the commands that a person types; the file of the same name answers where there is no module. */
@@ -44,8 +44,16 @@ export function endOf(e: HostEvent, stopReason: string): TurnEndReason {
 }
 
 /** Who began a turn: a person spoke since the last one, or a submission of ours is on its way, or the host. */
-export function starter(spoke: boolean, ours: boolean): By {
-  return spoke ? 'person' : ours ? 'plugin' : 'host'
+export function starter(spoke: boolean, ours: 'plugin' | 'person' | undefined): By {
+  return spoke ? 'person' : (ours ?? 'host')
+}
+
+/** What a turn or an answer cost, without what came out of the host's cache. */
+export function usageOf(e: HostEvent): { readonly usage?: Usage } {
+  const usage = (e['usage'] ?? {}) as Readonly<Record<string, unknown>>
+  const count = (name: string): number => (typeof usage[name] === 'number' ? usage[name] : 0)
+  const [input, output] = [count('input_tokens') + count('cache_creation_input_tokens'), count('output_tokens')]
+  return input + output > 0 ? { usage: { input, output } } : {}
 }
 
 export type Place = Pick<SessionEvent, 'session' | 'project' | 'at'>
