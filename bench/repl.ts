@@ -109,8 +109,8 @@ async function recoveryRows(project: Project): Promise<readonly Row[]> {
     for (const cells of [10, 100, 1_000]) {
       const session = await openRepl(project, { session: `bench-${++sessions}`, override: { checkpoint } })
       for (let i = 0; i < cells; i++) await cell(session, `const list${i} = [${i}]`)
-      // Copies are made between cells.
-      await new Promise(resolve => setTimeout(resolve, 400))
+      // Copies are made between cells, of many names at once when nobody has come for a while.
+      await new Promise(resolve => setTimeout(resolve, 300 + cells))
       const own = await measure(3, async () => {
         session.kill9()
         await cell(session, `return list${cells - 1}[0]`)

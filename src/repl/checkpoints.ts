@@ -29,6 +29,8 @@ export interface Checkpoints {
 
 /** How long after its limit a worker may still be busy with the last component. */
 const graceMs = 10_000
+/** Components that a slow copy takes at once. */
+const slowPart = 64
 /** A component that takes long is copied again only after computing so many times as long. */
 const restFactor = 20
 
@@ -151,13 +153,16 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
       if (wanted.length === 0 || config().checkpoint === 'off') return
       isSlow = true
       try {
-        await take(path, wanted, config().checkpointMaxMs, false)
+        // Each part is written by itself: what ends the process meanwhile does not cost all of it.
+        for (let at = 0; at < wanted.length && isSlow; at += slowPart)
+          await take(path, wanted.slice(at, at + slowPart), config().checkpointMaxMs, false)
       } finally {
         isSlow = false
       }
     },
     stop: () => {
       if (isSlow) kernel.hurry()
+      isSlow = false
     },
     forget: () => {
       costs.clear()
