@@ -42,10 +42,12 @@ function filesOf(deps: Deps, root: string, compat: Compat): readonly { readonly 
   }
   const user = deps.personFolder === null ? null : `${deps.personFolder}/${name}`
   const own = `${root}/.outrigger/pack.yml`
-  const isOwn = stampOf(deps, own) !== 'absent'
+  const other = `${root}/.dsh/pack.yml`
+  // Where there is neither, the one to write is shown.
+  const isOther = stampOf(deps, own) === 'absent' && stampOf(deps, other) !== 'absent'
   return [
     { layer: 'user', file: user },
-    { layer: 'repo', file: isOwn ? own : `${root}/.dsh/pack.yml` },
+    { layer: 'repo', file: isOther ? other : own },
   ]
 }
 
