@@ -92,7 +92,7 @@ function chainReason(encoding: Encoding, prototype: object): string | undefined 
     if (reference?.of === 'path') {
       const name = functionName(each)
       if (name === 'WeakRef' || name === 'FinalizationRegistry') return 'weak'
-      if (name !== 'EventEmitter') return 'open-handle'
+      if (name !== 'EventEmitter') return isPrivate ? 'private-state' : 'open-handle'
       // The platform has classes of handles that nobody can name.
       if (isUnknown) return 'open-handle'
     }

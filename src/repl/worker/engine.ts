@@ -47,7 +47,9 @@ export function start(context: object): void {
     onDivergence: cell => runner?.diverged(cell),
   })
   captureOutput(channel, () => boot.outputBytes, owner)
-  const platform = createPlatform([[recorder.variables, ['process', 'env']]], recorder.prepare)
+  const platform = createPlatform([[recorder.variables, ['process', 'env']]], recorder.prepare, name =>
+    recorder.compiled(new Map([[name, undefined]])),
+  )
   const modules = createModules({
     asked: specifier => {
       recorder.prepare(specifier)

@@ -1,15 +1,23 @@
 /** Functions and objects of the platform, by their path: from the global object, or from a module of the platform (`node:fs`). */
 import type { Reference } from '../values/encoding.ts'
+import { functionName } from '../values/inspect.ts'
 import type { Captured } from './captured.ts'
 
 declare const captured: Captured
 
-const { getOwnPropertyDescriptor, ownKeys } = Reflect
+const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect
 
 /** Besides what the language has. Other globals are made when they are first read, some of them only in the main context. */
 const globals =
   'process console Buffer URL URLSearchParams TextEncoder TextDecoder AbortController AbortSignal Event EventTarget performance setTimeout setInterval ' +
   'setImmediate clearTimeout clearInterval clearImmediate queueMicrotask structuredClone fetch require'
+
+/** Classes of which there is one, by its getter. */
+const onlyOnes: ReadonlyMap<string, string> = new Map([
+  ['Crypto', 'crypto'],
+  ['Navigator', 'navigator'],
+  ['Performance', 'performance'],
+])
 
 export interface Platform {
   find(value: object): Reference | undefined
@@ -24,15 +32,24 @@ const isObject = (value: unknown): value is object => (typeof value === 'object'
 /**
  * @param more - objects that stand where a getter or a proxy is.
  * @param prepare - a module of the platform is about to be had by a cell.
+ * @param named - so is what the platform has under that name.
  */
 export function createPlatform(
   more: readonly (readonly [value: object, path: readonly string[]])[],
   prepare: (specifier: string) => void,
+  named: (name: string) => void,
 ): Platform {
   const known = new WeakMap<object, Reference>()
   // What handles have in common.
   const waiting = new Set(['events'])
   const walked = new Set<string>()
+  /** Globals that are made when they are first read; reading one without need costs its module. */
+  const lazy = new Set(captured.pristineNames)
+  // Made by the platform itself, and not in this context.
+  lazy.delete('DOMException')
+  const getters = new Map(
+    ['process', 'Buffer', ...onlyOnes.values()].map(name => [name, getOwnPropertyDescriptor(captured.global, name)?.get]),
+  )
   const note = (value: unknown, path: readonly string[], depth: number): void => {
     if (!isObject(value) || known.has(value) || captured.modules.util.types.isProxy(value)) return
     known.set(value, referenceTo(value, path))
@@ -58,15 +75,33 @@ export function createPlatform(
     }
     waiting.clear()
   }
+  const globalOf = (name: string): unknown => {
+    const own = getOwnPropertyDescriptor(captured.global, name)
+    if (own?.get === undefined || own.get !== getters.get(name)) return own?.value
+    try {
+      return apply(own.get, captured.global, [])
+    } catch {
+      return undefined
+    }
+  }
+  /** One that has been made since is told by its name. */
+  const made = (value: object): Reference | undefined => {
+    const name = typeof value === 'function' ? functionName(value) : nameOfOnly(value)
+    if (!lazy.has(name) || globalOf(name) !== value) return undefined
+    note(value, [name], 2)
+    return known.get(value)
+  }
   return {
     find: value => {
       if (waiting.size > 0) modules()
-      return known.get(value)
+      return known.get(value) ?? made(value)
     },
     asked: specifier => {
       if (captured.isBuiltin(specifier)) waiting.add(specifier)
     },
     at: path => {
+      const special = specialAt(more, path)
+      if (special !== undefined) return special
       let at: unknown = captured.global
       let rest = path
       const [first] = path
@@ -76,14 +111,27 @@ export function createPlatform(
         waiting.add(first)
         at = captured.builtin(first)
         rest = path.slice(1)
+      } else if (first !== undefined) {
+        named(first)
+        at = globalOf(first)
+        rest = path.slice(1)
       }
       for (const name of rest) {
         if (!isObject(at)) return undefined
-        at = getOwnPropertyDescriptor(at, name)?.value ?? specialAt(more, path)
+        at = getOwnPropertyDescriptor(at, name)?.value
       }
       return at
     },
   }
+}
+
+/** The global of which there is one, by its class: `crypto` of `Crypto`. */
+function nameOfOnly(value: object): string {
+  if (captured.modules.util.types.isProxy(value)) return ''
+  const prototype = getPrototypeOf(value)
+  const made = prototype === null ? undefined : getOwnPropertyDescriptor(prototype, 'constructor')?.value
+  if (typeof made !== 'function' || captured.modules.util.types.isProxy(made)) return ''
+  return onlyOnes.get(functionName(made)) ?? ''
 }
 
 const specialAt = (more: readonly (readonly [value: object, path: readonly string[]])[], path: readonly string[]): unknown =>

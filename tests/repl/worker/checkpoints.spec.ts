@@ -160,6 +160,24 @@ describe('names come back', () => {
     ).toEqual([2, 2, true, true, true, true, true, true, true, 7, 1, 1, 'p'])
   })
 
+  it('as what the platform makes when it is first asked for', async () => {
+    const { second } = await moved(['const made = [Headers, Blob, atob, crypto, performance, WebSocket, fetch]'])
+    expect(
+      (
+        await second.run(
+          'return made.map((each, at) => each === [Headers, Blob, atob, crypto, performance, WebSocket, fetch][at])',
+          { cell: 8 },
+        )
+      ).value,
+    ).toEqual(Array(7).fill(true))
+  })
+
+  it('as a class of the platform that is watched there, though no cell names it', async () => {
+    const { second } = await moved(['const sockets = [WebSocket]'])
+    const { done } = await second.run('try { new sockets[0]("ws://127.0.0.1:1/") } catch {}', { cell: 9 })
+    expect(done.effects).toMatchObject([{ kind: 'socket' }])
+  })
+
   it('as functions of the platform that are watched there, too', async () => {
     const { second } = await moved(['const save = [require("fs").writeFileSync]'])
     expect((await second.run('save[0]("made", "x")', { cell: 9 })).done.effects).toMatchObject([{ kind: 'file' }])
