@@ -16,6 +16,8 @@ interface World {
   readonly starts: number[]
   readonly shown: string[]
   readonly timers: (() => unknown)[]
+  /** What command hooks find in their environment. */
+  readonly env: Map<string, string>
   /** What the engine process answers to an event. */
   answer: (event: SessionEvent) => readonly Partial<Action>[]
   /** What waits for the poll; empty: the poll waits for ever. */
@@ -41,6 +43,7 @@ async function load(): Promise<World> {
     starts: [],
     shown: [],
     timers: [],
+    env: new Map(),
     answer: () => [],
     waiting: [],
     async fetch(url, { body, headers }) {
@@ -84,7 +87,7 @@ async function load(): Promise<World> {
       },
     },
     fs: { exists: async () => false },
-    env: { get: async () => undefined, set: async () => undefined },
+    env: { get: async () => undefined, set: async (name: string, value: string) => void world.env.set(name, value) },
     session: {
       id: async () => 's1',
       root: async () => '/p',
@@ -159,8 +162,28 @@ describe('a program that cannot be started', () => {
     const later = Date.now() + 31_000
     vi.spyOn(Date, 'now').mockReturnValue(later)
     onTestFinished(() => void vi.restoreAllMocks())
-    await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
+    await world.fire('prompt.submit', { text: 'hello', origin: { kind: 'composer' } })
     expect(world.starts).toHaveLength(2)
+  })
+
+  it('leaves the session to the command hooks, until a prompt finds one', async () => {
+    const work = async () => {
+      await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
+      await world.fire('classic.Stop', {})
+      await world.fire('turn.complete', { turnId: 't1', answer: 'Done.' })
+    }
+    await world.fire('classic.SessionStart', { source: 'startup' })
+    await work()
+    expect(world.env.get('OUTRIGGER_MOD') ?? '').toBe('')
+    expect(world.events).toEqual([])
+    world.run = async () => ({ exitCode: 0, stdout: JSON.stringify({ socket: '/s' }), stderr: '' })
+    const later = Date.now() + 31_000
+    vi.spyOn(Date, 'now').mockReturnValue(later)
+    onTestFinished(() => void vi.restoreAllMocks())
+    await world.fire('prompt.submit', { text: 'hello', origin: { kind: 'composer' } })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('1')
+    await work()
+    expect(kinds(world)).toEqual(['person-spoke', 'tool-finished', 'work-changed', 'agents-listed', 'turn-ending', 'turn-ended'])
   })
 
   it('is tried at once for a command of a person, who reads how to get it', async () => {
@@ -180,7 +203,27 @@ describe('a program that cannot be started', () => {
   })
 })
 
+describe('a process that ends in the middle and cannot be started again', () => {
+  it('leaves the session to the command hooks', async () => {
+    await world.fire('classic.SessionStart', { source: 'startup' })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('1')
+    world.fetch = async () => {
+      throw new Error('fetch failed: ECONNREFUSED')
+    }
+    world.run = async () => ({ exitCode: 3, stdout: '', stderr: 'no' })
+    await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('')
+    await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
+    expect(world.starts).toHaveLength(2)
+    expect(world.shown.filter(text => text.startsWith('toast'))).toHaveLength(1)
+  })
+})
+
+const begun = () => void beforeEach(() => world.fire('classic.SessionStart', { source: 'startup' }))
+
 describe('what the engines answer', () => {
+  begun()
+
   it('reaches the model also when the host refuses to show a part of it', async () => {
     world.answer = () => [
       { kind: 'status', id: 'a0', engine: 'keel', text: 'keel 1 behind' } as Partial<Action>,
@@ -248,6 +291,8 @@ describe('the poll', () => {
 })
 
 describe('a submission of ours', () => {
+  begun()
+
   const submitting = (text: string, offer: string): Partial<Action> =>
     ({ kind: 'submit', id: `a-${offer}`, engine: 'next', as: 'plugin', text, offer }) as Partial<Action>
   const send = async (...actions: readonly Partial<Action>[]) => {

@@ -24,6 +24,8 @@ let whyNot: unknown
 let connection = ''
 let hostVersion = '0'
 let hasToldMissing = false
+/** This module tells the engines what happens; else our command hooks do. */
+let isOurs = false
 /** Sequence of what was carried out of the process's own accord. */
 let taken = 0
 let isPolling = false
@@ -71,10 +73,11 @@ async function program($: Host): Promise<readonly string[]> {
 }
 
 async function start($: Host): Promise<void> {
-  hostVersion = await $.session
-    .version()
-    .then(({ version }) => version)
-    .catch(() => '0')
+  try {
+    hostVersion = (await $.session.version()).version
+  } catch {
+    // An older program.
+  }
   const argv = [...(await program($)), 'serve', '--detach']
   const cwd = await $.session.root()
   const ran = await $.process.run(argv, { cwd, timeoutMs: 8_000 })
@@ -102,6 +105,7 @@ async function connect($: Host): Promise<void> {
   } catch (error) {
     retryAt = Date.now() + retryMs
     whyNot = error
+    await handOver($)
     await missing($, error)
     throw error
   }
@@ -162,6 +166,29 @@ async function carryOut($: Host, action: Action): Promise<void> {
   } catch (error) {
     await failed($, action.id, error)
   }
+}
+
+/** The host keeps what the session before showed. */
+async function wipe($: Host): Promise<void> {
+  try {
+    await $.ui.status(undefined)
+  } catch {
+    // It shows none.
+  }
+}
+
+/** From here on this module speaks, and our command hooks, which would say the same, leave at once. */
+async function takeOver($: Host): Promise<void> {
+  if (isOurs) return
+  isOurs = true
+  await $.env.set('OUTRIGGER_MOD', '1')
+}
+
+/** Without the engine process the command hooks do what they can, until a prompt finds one. */
+async function handOver($: Host): Promise<void> {
+  if (!isOurs) return
+  isOurs = false
+  await $.env.set('OUTRIGGER_MOD', '')
 }
 
 /** Told once: the person reads what is missing and how to get it, the session goes on. */
@@ -347,15 +374,21 @@ function translated(name: HookName, e: HostEvent, place: from.Place): readonly S
   )
 }
 
+/** Where nothing draws nobody presses, and nobody is there to stop what goes on by itself. `undefined`: the host does not say. */
+async function isInteractive($: Host): Promise<boolean | undefined> {
+  try {
+    return (await $.session.surfaces()).length > 0
+  } catch {
+    return undefined
+  }
+}
+
 async function started($: Host, e: HostEvent): Promise<readonly Action[]> {
   // Only the session that was cleared to make this one is the one before it.
   const previous = isCleared && from.textOf(e['source']) === 'clear' ? ended : ''
   forgetNext()
-  // Where nothing draws nobody presses, and nobody is there to stop what goes on by itself.
-  const interactive = await $.session
-    .surfaces()
-    .then(surfaces => surfaces.length > 0)
-    .catch(() => undefined)
+  const interactive = await isInteractive($)
+  await wipe($)
   title = from.textOf(e['session_title'])
   hasAskedCompaction = false
   answers.clear()
@@ -384,6 +417,7 @@ async function titled($: Host, e: HostEvent): Promise<void> {
 }
 
 async function prompted($: Host, e: HostEvent, next: Next): Promise<Result> {
+  if (!isOurs) return next(e)
   const text = from.textOf(e['prompt'])
   const ours = submissions.find(each => each.text === text && !each.isAsked)
   if (ours === undefined) {
@@ -403,6 +437,7 @@ async function prompted($: Host, e: HostEvent, next: Next): Promise<Result> {
 }
 
 async function stopped($: Host, e: HostEvent, next: Next): Promise<Result> {
+  if (!isOurs) return next(e)
   const result = await next(e)
   const make = (place: from.Place): readonly SessionEvent[] => translated('Stop', e, place)
   await say($, place => make(place)[0]!)
@@ -545,12 +580,13 @@ export function register(on: On): void {
 
   on('classic.SessionStart', async ($, e, next) => {
     const actions = await started($, e)
-    // Our command hooks run inside `next` and leave at once when this is set: only when the process answered.
-    await $.env.set('OUTRIGGER_MOD', '1')
+    // Our command hooks run inside `next`.
+    await takeOver($)
     return from.withWatches(from.withContext(await next(e), actions), actions)
   }).catch((_$, e, next) => next(e))
 
   on('classic.FileChanged', async ($, e, next) => {
+    if (!isOurs) return next(e)
     await say($, place => translated('FileChanged', e, place)[0]!)
     return next(e)
   }).catch((_$, e, next) => next(e))
@@ -560,6 +596,7 @@ export function register(on: On): void {
     hasSpoken = true
     const text = from.textOf(e['text'])
     const texts = from.contextsOf(await say($, place => ({ ...place, kind: 'person-spoke', text })))
+    await takeOver($)
     if (texts.length === 0) return next(e)
     return next({ ...e, context: [...((e['context'] as readonly unknown[] | undefined) ?? []), ...texts] })
   }).catch((_$, e, next) => next(e))
@@ -567,7 +604,7 @@ export function register(on: On): void {
   on('classic.UserPromptSubmit', prompted).catch((_$, e, next) => next(e))
 
   on('turn.start', async ($, e, next) => {
-    if (e['agentId'] === undefined) {
+    if (isOurs && e['agentId'] === undefined) {
       const offered = hasSpoken ? undefined : submissions.find(each => each.isAsked && !each.isStopped)
       const by = from.starter(hasSpoken, offered?.as)
       hasSpoken = false
@@ -585,11 +622,13 @@ export function register(on: On): void {
   }).catch((_$, e, next) => next(e))
 
   on('classic.PostToolUse', async ($, e, next) => {
+    if (!isOurs) return next(e)
     const result = await next(e)
     return from.withContext(result, await say($, place => translated('PostToolUse', e, place)[0]!))
   }).catch((_$, e, next) => next(e))
 
   on('classic.PostToolUseFailure', async ($, e, next) => {
+    if (!isOurs) return next(e)
     const result = await next(e)
     return from.withContext(result, await say($, place => translated('PostToolUseFailure', e, place)[0]!))
   }).catch((_$, e, next) => next(e))
@@ -608,12 +647,12 @@ export function register(on: On): void {
   })
 
   on('turn.complete', async ($, e, next) => {
-    await completed($, e)
+    if (isOurs) await completed($, e)
     return next(e)
   }).catch((_$, e, next) => next(e))
 
   on('session.measure', async ($, e, next) => {
-    await measured($, e)
+    if (isOurs) await measured($, e)
     return next(e)
   }).catch((_$, e, next) => next(e))
 
@@ -621,6 +660,7 @@ export function register(on: On): void {
     const reason = from.textOf(e['reason'])
     ended = from.textOf(e['sessionId'])
     isCleared = reason === 'clear'
+    if (!isOurs) return next(e)
     const session = ended === '' ? await $.session.id() : ended
     await tell($, place => ({ ...place, session, kind: 'session-ended', reason }))
     return next(e)
