@@ -1,5 +1,5 @@
 /**
- * `kill -9` of workers and of the process that has the session, at random moments: `npm run bench -- repl-crash [rounds=500] [seed] [first=0]`.
+ * `kill -9` of workers and of the process that has the session, at random moments: `npm run bench -- repl-crash [--rounds 500] [--seed N] [--from 0]`.
  * A round is the same for the same seed and number, so that one with a fault can be played alone and many can be played in parts.
  *
  * Each round plays a session of random cells through the built program: declarations, changes of shared objects, closures, classes, time and random numbers,
@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 
@@ -28,9 +29,14 @@ interface Client {
 }
 
 export async function run(args: readonly string[]): Promise<void> {
-  const rounds = Number(args[0] ?? 500)
-  const seed = Number(args[1] ?? Date.now() % 1_000_000)
-  const first = Number(args[2] ?? 0)
+  const { values } = parseArgs({
+    args: [...args],
+    options: { rounds: { type: 'string' }, seed: { type: 'string' }, from: { type: 'string' } },
+  })
+  const rounds = Number(values.rounds ?? 500)
+  const seed = Number(values.seed ?? Date.now() % 1_000_000)
+  const first = Number(values.from ?? 0)
+  if (![rounds, seed, first].every(Number.isSafeInteger)) throw new Error('rounds, seed and from are whole numbers')
   const folder = mkdtempSync(join(tmpdir(), 'outrigger-repl-crash-'))
   const requests = new Map<string, number>()
   const server = createServer((request, response) => {
