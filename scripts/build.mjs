@@ -23,6 +23,7 @@ const entries = [
   'dsh/core',
   'dsh/keel',
   'dsh/companion',
+  'dsh/test-suggester',
   'dsh/pack',
   'dsh/repl',
   'dsh/repl-runtime',

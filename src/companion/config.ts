@@ -1,4 +1,5 @@
 /** The settings when nobody says anything, by profile, and what the profile's name stands for. */
+import type { ReplacedSource } from '../session/actions.ts'
 import type { CompanionConfig, Compat, ParityName } from './types.ts'
 
 export type ProfileDefaults = Omit<CompanionConfig, 'compat'>
@@ -29,18 +30,24 @@ const general: ProfileDefaults = {
 export interface Identity {
   /** In notes, and before every line of the ledger. */
   readonly label: string
+  /** Kind of its messages in a host that keeps kinds; `null`: the engine's own. */
+  readonly source: ReplacedSource | null
   /** Where the text log is when nobody says, below the home folder; empty: none. */
   readonly logFile: string
   /** In the line that says it is on; `null`: the package's version. */
   readonly bundle: string | null
 }
 
+/** The hook that the playform profile replaces. */
+const replaced = 'test-suggester' satisfies ReplacedSource
+
 /** One name a profile: the label, the row, the module and the log file follow from it. */
 export const identities: Readonly<Record<Compat, Identity>> = {
-  none: { label: 'companion', logFile: '', bundle: null },
+  none: { label: 'companion', source: null, logFile: '', bundle: null },
   playform: {
-    label: 'test-suggester',
-    logFile: '~/.dsh/playform/hook-dsh-test-suggester.log',
+    label: replaced,
+    source: replaced,
+    logFile: `~/.dsh/playform/hook-dsh-${replaced}.log`,
     bundle: '0.2.1',
   },
 }

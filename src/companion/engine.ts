@@ -22,7 +22,8 @@ import {
   takeBack,
   withAgent,
 } from './judge/state.ts'
-import type { JudgeContext } from './judge/types.ts'
+import type { JudgeContext, JudgedNote } from './judge/types.ts'
+import type { TestNode } from './playform/suites.ts'
 import { type Companion, isEnabled, labelOf } from './project.ts'
 import { holdText, lines } from './texts.ts'
 import type { CompanionConfig } from './types.ts'
@@ -35,12 +36,17 @@ const sureEnough = 0.9
 export interface CompanionEngineOptions {
   /** Wait for what is read in the background, and however long it takes: for who has time and wants the same answer twice. */
   readonly isPatient?: boolean
+  /** `Test` nodes of the host's own graph in a folder, where it has one; paths from the folder. May throw. */
+  readonly nodes?: (dir: string) => readonly TestNode[]
 }
 
 /** Throws what the configuration throws. */
 export function createCompanionEngine(companion: Companion, options: CompanionEngineOptions = {}): Engine<CompanionState> {
   companion.config()
-  const judge = createJudge(companion, options.isPatient === true ? { reconcileMs: Number.POSITIVE_INFINITY } : {})
+  const judge = createJudge(companion, {
+    ...(options.isPatient === true && { reconcileMs: Number.POSITIVE_INFINITY }),
+    ...(options.nodes !== undefined && { nodes: options.nodes }),
+  })
   return {
     name: 'companion',
     initial: noState,
@@ -122,8 +128,7 @@ function judged(
     // What the changed files say is read behind the answer.
     if (judgement.state !== state) setImmediate(() => settle(companion))
     const { note, action } = judgement
-    const actions: readonly Action[] =
-      note === null ? [] : [{ kind: 'add-context', id: action!, engine: 'companion', text: note.text, summary: note.summary }]
+    const actions: readonly Action[] = note === null ? [] : [contextOfNote(note, action!, config)]
     return written(judge, config, { state: judgement.state, actions, ledger: judgement.ledger })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -139,6 +144,11 @@ async function prepare({ companion, claimCache }: Judge): Promise<void> {
   const root = packages.at('')
   if (root === null || tree.capped) return
   claimsOf({ deps, tree, packages, observations, claims: companion.compiled(companion.config()).claims, cache: claimCache }, root)
+}
+
+function contextOfNote({ text, summary }: JudgedNote, id: string, { compat }: CompanionConfig): Action {
+  const { source } = identities[compat]
+  return { kind: 'add-context', id, engine: 'companion', text, summary, ...(source !== null && { source }) }
 }
 
 function settle(companion: Companion): void {

@@ -14,6 +14,7 @@ import { companionKeys } from '../runtime/config-companion.ts'
 import { rowSchema } from './row-schema.ts'
 import type {} from './runtime.ts'
 import { registerTools } from './tools.ts'
+import { testNodes } from './workspace-graph.ts'
 
 export const name = 'outrigger-companion'
 export const inject: string[] = ['outrigger', 'tools']
@@ -72,7 +73,7 @@ export function apply(ctx: Context, config: Config = {}): void {
     ctx.outrigger.engine({
       name: 'companion',
       settings: () => settingsOf(config),
-      create: project => createCompanionEngine(project.companion()),
+      create: project => createCompanionEngine(project.companion(), { nodes: dir => testNodes(ctx.get('workspaceGraph'), dir) }),
     }),
   )
   // The table describes the tools before there is a project; a call runs on the session's own.

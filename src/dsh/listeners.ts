@@ -6,6 +6,7 @@ import type {} from '@deepseek-ai/dsh-tools'
 import { createDoors } from './carries.ts'
 import { createDoor } from './door.ts'
 import { hostOf } from './host.ts'
+import { besides } from './messages.ts'
 import { createDshRuntime, type Opener } from './runtime.ts'
 import type { Display } from './web/display.ts'
 
@@ -38,7 +39,7 @@ export function listen(ctx: Context, opener: Opener, display: Display): void {
 
   ctx.on('tools/post-execute', async (exec, result, next) => {
     const decision = await next()
-    const added = await door.called(exec, result)
+    const added = besides(await door.called(exec, result), decision.additionalContexts ?? [])
     return added.length === 0 ? decision : { ...decision, additionalContexts: [...added, ...(decision.additionalContexts ?? [])] }
   })
 

@@ -16,11 +16,15 @@ interface Base {
   readonly engine: EngineName
 }
 
+export type ReplacedSource = 'test-suggester'
+
 export type Action =
   | (Base & {
       readonly kind: 'add-context'
       readonly text: string /** At most 120 characters, for people. */
       readonly summary: string
+      /** Kind under which a host files it, where it is not the engine's own: of a hook that the engine replaces. */
+      readonly source?: ReplacedSource
     })
   | (Base & { readonly kind: 'hold-stop'; readonly text: string })
   | (Base & {

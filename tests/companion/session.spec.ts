@@ -198,6 +198,7 @@ describe('a profile', () => {
   it('has one name for label and log', () => {
     expect(identities.playform).toEqual({
       label: 'test-suggester',
+      source: 'test-suggester',
       logFile: '~/.dsh/playform/hook-dsh-test-suggester.log',
       bundle: '0.2.1',
     })
