@@ -331,8 +331,10 @@ function checkSuites(companion: Companion, config: CompanionConfig): CheckOutput
   return { ok: drifts.length === 0, ...empty, drifts, packages, totals: { ...empty.totals, drift: drifts.length } }
 }
 
-function render({ drifts, untouched, totals, foreign }: CheckOutput): string {
+function render({ claims, drifts, untouched, totals, foreign }: CheckOutput): string {
   if (foreign === true) return 'no workspace of this profile'
+  const whys = [...new Set(claims.flatMap(({ status, why }) => (status === 'unknown' && why ? [why] : [])))].sort()
+  const unknown = `${totals.unknown} unknown${whys.length === 0 ? '' : ` (${whys.join(', ')})`}`
   return [
     ...drifts.map(
       ({ file, line, reason, expected, actual }) => `${file}:${line} ${reason} (expected ${expected}, actual ${actual})`,
@@ -340,6 +342,6 @@ function render({ drifts, untouched, totals, foreign }: CheckOutput): string {
     ...untouched.map(
       ({ path, companion, k, because }) => `${path}: ${companion} stayed untouched (${k.toFixed(2)}: ${because.join('; ')})`,
     ),
-    `${totals.claims} ${totals.claims === 1 ? 'claim' : 'claims'}: ${totals.ok} ok, ${totals.drift} drift, ${totals.unknown} unknown`,
+    `${totals.claims} ${totals.claims === 1 ? 'claim' : 'claims'}: ${totals.ok} ok, ${totals.drift} drift, ${unknown}`,
   ].join('\n')
 }

@@ -222,7 +222,7 @@ describe('companion check', () => {
         locations: [{ physicalLocation: { artifactLocation: { uri: 'README.md' }, region: { startLine: 3 } } }],
       },
     ])
-    expect(await run(folder, ['check'])).toMatchObject({ code: 0, out: '1 claim: 0 ok, 0 drift, 1 unknown\n' })
+    expect(await run(folder, ['check'])).toMatchObject({ code: 0, out: '1 claim: 0 ok, 0 drift, 1 unknown (no-run)\n' })
     expect((await run(folder, ['check', '--strict'])).code).toBe(1)
     expect((await run(folder, ['check', '--results', 'none.log'])).code).toBe(2)
     expect((await run(folder, ['check', '--results', 'gone.log'])).code).toBe(3)
