@@ -8,7 +8,7 @@ export interface JournalCell {
   readonly begin: BeginRecord
   /** Absent: it runs, or its process died. */
   end: EndRecord | undefined
-  /** Names that recoveries since its parent's end could not bring back. */
+  /** Names that recoveries since its parent's end, and before it ran, could not bring back. */
   lostBefore: readonly LostName[]
   /** Calls that were sent. */
   readonly calls: CallRecord[]
@@ -107,6 +107,8 @@ export function fold(state: JournalState, record: JournalRecord): void {
     case 'end':
       if (cell === undefined) return
       cell.end = record
+      // A worker may have died before it took the cell up: what was lost with it was gone when the cell ran.
+      cell.lostBefore = state.lost
       cell.ended = state.records
       state.head = record.cell
       state.lost = []

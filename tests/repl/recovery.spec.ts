@@ -247,6 +247,17 @@ describe('an answer that tells what was lost', () => {
     expect((await fourth.run('return n')).recovery?.interrupted).toBeUndefined()
   })
 
+  it('is given once, also when the worker died as the cell was sent to it', async () => {
+    const test = await startSession()
+    await test.cells('import net from "node:net"; const srv = net.createServer().listen(0)', 'const n = 1')
+    // Nobody has seen yet that it is gone.
+    test.session.kill9()
+    expect(lost(await test.run('return n'))).toEqual(['srv'])
+    await killed(test)
+    expect(lost(await test.run('return n'))).toEqual([])
+    expect((await test.session.state()).lost).toMatchObject([{ name: 'srv', reason: 'open-handle', cell: 1 }])
+  })
+
   it('is given once by a process that loses its worker again', async () => {
     const test = await startSession()
     await test.cells('import net from "node:net"; const srv = net.createServer().listen(0)', 'const n = 1')
