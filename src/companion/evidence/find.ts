@@ -96,12 +96,12 @@ class Gathered {
   }
 }
 
-/** A source with tests inside itself needs no other. */
+/** A source with tests inside itself needs no other; a line that names a file of tests (`mod tests;`) is none. */
 export function testsItself({ deps }: Pick<Sources, 'deps'>, path: string): boolean {
   if (codeLanguage(path) !== 'rust') return false
   try {
     const text = new TextDecoder().decode(deps.files.read(`${deps.root}/${path}`, maxSelfTestBytes))
-    return /^\s*#\[cfg\(test\)\]/m.test(text)
+    return /^\s*#\[cfg\(test\)\](?!\s*(?:#\[[^\]\n]*\]\s*)*(?:pub(?:\([^)\n]*\))?\s+)?mod\s+\w+\s*;)/m.test(text)
   } catch {
     return false
   }

@@ -56,11 +56,20 @@ export function createResolver(deps: Pick<CompanionDeps, 'root' | 'files'>, tree
     const plain = specifier.replace(/[?#].*$/, '')
     if (plain === '') return []
     const folder = folderOf(path)
-    if (plain.startsWith('.')) return one(file(resolvePath(folder, plain)))
+    if (plain.startsWith('.')) {
+      const target = resolvePath(folder, plain)
+      return one(ofPackageFolder(target) ?? file(target))
+    }
     if (plain.startsWith('/')) return []
     const mapped = byPaths(folder, plain)
     if (mapped !== null) return [mapped]
     return one(ofWorkspace(plain))
+  }
+
+  /** A path to a package's folder, as in `require('..')`, means what the package says that it is. */
+  function ofPackageFolder(dir: string): string | null {
+    if (dir.startsWith('..') || !tree.has(dir === '' ? 'package.json' : `${dir}/package.json`)) return null
+    return entryOf(dir)
   }
 
   function byPaths(folder: string, specifier: string): string | null {
@@ -123,9 +132,14 @@ export function createResolver(deps: Pick<CompanionDeps, 'root' | 'files'>, tree
     const name = parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
     const dir = workspaces.get(name)
     if (dir === undefined) return null
-    const inside = (path: string) => (dir === '' ? path : `${dir}/${path}`)
     const rest = parts.slice(specifier.startsWith('@') ? 2 : 1).join('/')
-    if (rest !== '') return file(inside(rest)) ?? file(inside(`src/${rest}`))
+    if (rest === '') return entryOf(dir)
+    const inside = (path: string) => (dir === '' ? path : `${dir}/${path}`)
+    return file(inside(rest)) ?? file(inside(`src/${rest}`))
+  }
+
+  function entryOf(dir: string): string | null {
+    const inside = (path: string) => (dir === '' ? path : `${dir}/${path}`)
     for (const entry of entriesOf(readJson(deps, inside('package.json')))) {
       const path = resolvePath(dir, entry)
       // What is built is not there, but its source is.
