@@ -10,7 +10,7 @@ import { answer } from './flows/answer.ts'
 import { tickCountdown } from './flows/auto.ts'
 import { capture, leave } from './flows/capture.ts'
 import { closeReview, forget } from './flows/flow.ts'
-import { look, startFailed } from './flows/fresh.ts'
+import { look, reviewFailed, startFailed } from './flows/fresh.ts'
 import { askFailed, modelAnswered, tickSaving } from './flows/saving.ts'
 import { compacted, giveFailed, giveOwed, started, titled } from './flows/starting.ts'
 import { judge, personStays, turnBegins } from './flows/wall.ts'
@@ -150,6 +150,7 @@ async function actionFailed(m: Moment, event: EventOf<'action-failed'>): Promise
   const { flow } = m.state
   giveFailed(m, event)
   startFailed(m, event)
+  await reviewFailed(m, event)
   if (flow?.kind === 'saving' && flow.ask === event.action) await askFailed(m, event.reason)
 }
 

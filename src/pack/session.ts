@@ -29,6 +29,8 @@ export interface Review {
   readonly kind: 'review'
   readonly stream: string
   readonly nonce: string
+  /** Id of the action that shows it; `null`: it was said in words. */
+  readonly action: string | null
 }
 
 export interface Countdown {

@@ -182,6 +182,18 @@ describe('/pack', () => {
     expect(world.last('show-review').review).toBeNull()
   })
 
+  it('says in words what the host has no room to show', async () => {
+    const world = packWorld({ without: ['ask-model'] })
+    await world.command('/pack billing')
+    const before = world.all('notify').length
+    await world.tell('action-failed', { action: world.last('show-review').id, reason: 'host:no room for the review' })
+    const said = world.all('notify').slice(before)
+    expect(said).toHaveLength(1)
+    expect(said[0]!.text).toMatch(/\/pack continue goes on fresh, \/pack cancel stays$/)
+    expect(await world.command('/pack cancel')).toMatch(/^pack: /)
+    expect(world.all('start-fresh')).toEqual([])
+  })
+
   it.each([
     ['fails', { kind: 'model-failed', reason: 'host:overloaded' }, 'host:overloaded'],
     ['never answers', { kind: 'model-failed', reason: 'timeout' }, 'timeout'],

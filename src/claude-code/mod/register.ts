@@ -304,7 +304,11 @@ async function showReview($: Host, next: ActionOf<'show-review'>['review']): Pro
     if (before !== null) await $.ui.close({ id: reviewPane })
     return
   }
-  await $.ui.open({ id: reviewPane, title: next.title, focus: true, closeOnEscape: true })
+  const { isPlaced } = await $.ui.open({ id: reviewPane, title: next.title, focus: true, closeOnEscape: true })
+  if (!isPlaced) {
+    review = null
+    throw new Error('no room for the review')
+  }
   await $.ui.invalidate('ui.render')
 }
 
@@ -525,18 +529,20 @@ async function choose($: Host, typed: string): Promise<void> {
 function pane($: Host, e: HostEvent, next: Next): Result | Promise<Result> {
   if (review === null) return next(e)
   const { Box, Text, Button } = $.ui.resolve(e)
-  const { markdown, buttons } = review
+  const { title, markdown, buttons } = review
   return h(
     Box,
     { flexDirection: 'column' },
-    ...markdown.split('\n').map(line => h(Text, null, line === '' ? ' ' : line)),
+    // On top: the text may be longer than the pane.
     h(
       Box,
       { flexDirection: 'row' },
+      h(Text, { bold: true }, `${title}  `),
       ...buttons.map(({ label, key, command: typed }) =>
         h(Button, { key, label: `${label} `, hotkey: key, onPress: () => choose($, typed) }),
       ),
     ),
+    ...['', ...markdown.split('\n')].map(line => h(Text, null, line === '' ? ' ' : line)),
   ) as Result
 }
 

@@ -14,6 +14,8 @@ import { closeReview, endFlow, forget, rearm } from './flow.ts'
 const shownChars = 9_800
 /** After this a start that happened in another session is noticed here. */
 const lookMs = 3_000
+/** How long a notice stays that has to be read. */
+const reviewMs = 30_000
 
 /** Save is done: prepare, and go. @returns `false` when the notes may not be handed over. */
 export async function goFresh(m: Moment, stream: string, document: Pick<SaveDocument, 'revision' | 'handoff'>): Promise<void> {
@@ -84,9 +86,8 @@ export async function openReview(m: Moment, document: SaveDocument, why: string 
   const diff = await m.pack.diff(stream)
   const state = (await m.pack.show(stream)).state?.text ?? ''
   const markdown = cutEnd(`${renderDiff(diff)}\n\n${state}`, shownChars)
-  m.set({ flow: { kind: 'review', stream, nonce: pending.nonce } })
   if (m.context.carries.has('show-review')) {
-    m.ask({
+    const action = m.ask({
       kind: 'show-review',
       review: {
         id: pending.nonce,
@@ -98,13 +99,24 @@ export async function openReview(m: Moment, document: SaveDocument, why: string 
         ],
       },
     })
+    m.set({ flow: { kind: 'review', stream, nonce: pending.nonce, action } })
     return m.say(true, why ?? `"${stream}" saved as revision ${revision}; look at it, then continue or stay`)
   }
-  const ways = '/pack continue goes on fresh, /pack cancel stays'
+  m.set({ flow: { kind: 'review', stream, nonce: pending.nonce, action: null } })
   m.say(
     why === null,
     cutEnd(`${why ?? `"${stream}" saved as revision ${revision}`}\n\n${renderDiff(diff)}\n\n${ways}`, shownChars),
   )
+}
+
+const ways = '/pack continue goes on fresh, /pack cancel stays'
+
+/** The host has no room for the review: the person reads what changed, and the ways on. */
+export async function reviewFailed(m: Moment, event: EventOf<'action-failed'>): Promise<void> {
+  const { flow } = m.state
+  if (flow?.kind !== 'review' || flow.action !== event.action) return
+  m.set({ flow: { ...flow, action: null } })
+  m.say(true, cutEnd(`${renderDiff(await m.pack.diff(flow.stream))}\n\n${ways}`, shownChars), reviewMs)
 }
 
 /** `/pack continue`, or its button. */
