@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Claude, claudeProgram, startClaude } from '../../support/claude-code/claude.ts'
@@ -13,6 +13,49 @@ const files = {
   'guide.md': '---\nsources:\n  - api.md\n---\n# Guide\n\nCall open.\n',
   'api.md': '# API\n\nopen(path)\n',
 }
+
+/** What `claude plugin test` runs: the module above an engine process and beneath nobody. */
+const testsOfTheHost = `
+import { expect, mock, test } from 'claude-code/testing'
+
+const answer = (value: unknown) => ({ value: { status: 200, ok: true, headers: {}, text: JSON.stringify(value) } })
+const place = (on: any) => {
+  mock.env(on, {})
+  mock.clock(on)
+  on('session.root', () => ({ value: '/w' }))
+  on('session.id', () => ({ value: 's1' }))
+  on('session.version', () => ({ value: { version: '2.1.332' } }))
+  on('fs.exists', () => ({ value: true }))
+  on('env.set', () => ({ value: undefined }))
+  on('ui.toast', () => ({ value: undefined }))
+  on('ui.status', () => ({ value: undefined }))
+  on('classic.SessionStart', () => ({ additionalContext: ['theirs'] }))
+}
+const started = { hook_event_name: 'SessionStart', session_id: 's1', transcript_path: '/t', cwd: '/w', source: 'startup' } as const
+
+test('starts the engine process and adds what the engines say', async ($, on) => {
+  place(on)
+  on('process.run', (_$, e) => {
+    expect(e.argv.slice(-2)).toEqual(['serve', '--detach'])
+    return { value: { exitCode: 0, stdout: '{"socket":"/run/o.sock"}', stderr: '', isStdoutTruncated: false, isStderrTruncated: false } }
+  })
+  on('http.fetch', (_$, e) => {
+    expect(e.init?.socketPath).toBe('/run/o.sock')
+    if (e.url.endsWith('/health')) return answer({ project: '/w' })
+    return answer({ actions: [{ kind: 'add-context', engine: 'keel', text: 'ours', id: 'a1', via: 'start' }] })
+  })
+  const { additionalContext } = await $.classic.SessionStart(started)
+  expect(additionalContext).toEqual(['theirs', 'ours'])
+})
+
+test('leaves the host as it is without an engine process', async ($, on) => {
+  place(on)
+  on('process.run', () => ({ deny: 'ENOENT' }))
+  on('http.fetch', () => ({ deny: 'ENOENT' }))
+  const { additionalContext } = await $.classic.SessionStart(started)
+  expect(additionalContext).toEqual(['theirs'])
+})
+`
 
 describe.skipIf('missing' in program)(`the plugin in Claude Code ${version}`, { timeout: 60_000 }, () => {
   let claude: Claude
@@ -36,6 +79,13 @@ describe.skipIf('missing' in program)(`the plugin in Claude Code ${version}`, { 
 
   it('is one that the host validates without a warning', async () => {
     expect(await claude.command(claude.home, ['plugin', 'validate', '--strict', claude.plugin])).toContain('Validation passed')
+  })
+
+  it('does what it should in the tests of the host itself', async () => {
+    const copy = join(claude.home, 'tested')
+    cpSync(claude.plugin, copy, { recursive: true })
+    writeFileSync(join(copy, 'door.test.ts'), testsOfTheHost)
+    expect(await claude.command(claude.home, ['plugin', 'test', copy])).toMatch(/\b2 pass/)
   })
 
   it('tells what fell behind after a call and holds the end of the turn once; a person asks with /keel', async () => {
