@@ -15,7 +15,6 @@ import {
   type BootMessage,
   type CheckMessage,
   type ComponentMessage,
-  type Divergence,
   type DoneMessage,
   encodeFrame,
   FrameReader,
@@ -27,7 +26,7 @@ import {
   type SeenBinding,
   type ToWorker,
 } from './worker/protocol.ts'
-import type { LateTape, Stamp, TranscribedCall } from './worker/tape.ts'
+import type { LateTape, Meanwhile, Stamp, TranscribedCall } from './worker/tape.ts'
 
 export interface KernelOptions {
   readonly workers: Workers
@@ -292,10 +291,9 @@ export class Kernel {
     return (await this.#ask('restored', n => ({ t: 'restore', n, ...wanted }), withinMs)).message?.names
   }
 
-  /** Deliveries of a cell after its end. `lost`: the worker ended, or took too long. */
-  async replayLate(cell: number, tape: LateTape, withinMs: number): Promise<Divergence | 'lost' | undefined> {
-    const { message } = await this.#ask('lateReplayed', n => ({ t: 'replayLate', n, cell, tape }), withinMs)
-    return message === undefined ? 'lost' : message.divergence
+  /** Deliveries of cells after their end: which of the cells went another way. `undefined`: the worker ended, or took too long. */
+  async replayLate(late: readonly Meanwhile[], withinMs: number): Promise<readonly number[] | undefined> {
+    return (await this.#ask('lateReplayed', n => ({ t: 'replayLate', n, late }), withinMs)).message?.diverged
   }
 
   /** Which stamps do not hold any more, as indices; `undefined`: the worker ended, or took too long. */

@@ -38,6 +38,13 @@ const maxDeaths = 4
 /** For a last plan that runs nothing, when the time is over. */
 const graceMs = 2_000
 
+interface Step {
+  readonly time: number
+  readonly isCell: boolean
+  /** While the cell ran, or between cells. */
+  readonly late: readonly RecordedActivity[]
+}
+
 export async function recover(path: Path, parts: RecoveryParts): Promise<Recovered> {
   return new Recovering(path, parts).run()
 }
@@ -139,15 +146,16 @@ class Recovering {
   async #carryOut(planned: Plan): Promise<Recovered | undefined> {
     const names = new Map(planned.names)
     if (!(await this.#restore(planned, names))) return undefined
-    for (const { time, late, meanwhile } of this.#stepsOf(planned)) {
+    for (const { time, isCell, late } of this.#stepsOf(planned)) {
       if (performance.now() > this.#deadline && !this.#isLate) {
         for (const left of planned.replays) if (left >= time) this.#refusedCells.set(left, 'budget')
         this.#isLate = true
         return undefined
       }
       this.#isUsed = true
-      if (late === undefined ? await this.#replay(time, meanwhile) : await this.#repeat(late)) continue
-      this.#refuseDiverged([late?.cell ?? time])
+      const diverged = isCell ? ((await this.#replay(time, late)) ? [] : [time]) : await this.#repeat(late)
+      if (diverged.length === 0) continue
+      this.#refuseDiverged(diverged)
       return undefined
     }
     const { timersDropped, diverged } = await this.#parts.kernel.recovered(this.#left())
@@ -167,19 +175,30 @@ class Recovering {
     }
   }
 
-  /** In the order in which all of it happened; what went on while a cell ran belongs to the cell. */
-  #stepsOf({ replays, lates }: Plan): readonly {
-    readonly time: number
-    readonly late: RecordedActivity | undefined
-    readonly meanwhile: readonly RecordedActivity[]
-  }[] {
+  /** In the order in which all of it happened; what went on while a cell ran belongs to the cell, the rest is in groups with each cell once. */
+  #stepsOf({ replays, lates }: Plan): readonly Step[] {
     const running = new Set(replays)
-    const all = this.#latesOf(lates)
-    const isMeanwhile = ({ record: { during } }: RecordedActivity): boolean => during !== undefined && running.has(during)
-    return [
-      ...replays.map(time => ({ time, late: undefined, meanwhile: all.filter(late => late.record.during === time) })),
-      ...all.filter(late => !isMeanwhile(late)).map(late => ({ time: late.time, late, meanwhile: [] })),
-    ].sort((a, b) => a.time - b.time)
+    const steps: { time: number; isCell: boolean; late: RecordedActivity[] }[] = replays.map(time => ({
+      time,
+      isCell: true,
+      late: [],
+    }))
+    const between: RecordedActivity[] = []
+    for (const late of this.#latesOf(lates)) {
+      const { during } = late.record
+      if (during === undefined || !running.has(during)) between.push(late)
+      else steps.find(step => step.time === during)!.late.push(late)
+    }
+    steps.push(...between.map(late => ({ time: late.time, isCell: false, late: [late] })))
+    const joined: typeof steps = []
+    for (const step of steps.sort((a, b) => a.time - b.time)) {
+      const before = joined.at(-1)
+      const [late] = step.late
+      const isMore = !step.isCell && before?.isCell === false && before.late.every(each => each.cell !== late!.cell)
+      if (isMore) before.late.push(late!)
+      else joined.push(step)
+    }
+    return joined
   }
 
   #latesOf(times: readonly number[]): readonly RecordedActivity[] {
@@ -191,11 +210,21 @@ class Recovering {
     return (await this.#shown<LateTape>(tape, secrets)) ?? undefined
   }
 
-  /** What a cell did after its end, once more. False: it went another way. */
-  async #repeat(late: RecordedActivity): Promise<boolean> {
-    const tape = await this.#lateTape(late)
-    if (tape === undefined) return false
-    return (await this.#parts.kernel.replayLate(late.cell, tape, Math.max(1, this.#left()))) === undefined
+  /** What cells did after their end, once more. Those that went another way. */
+  async #repeat(late: readonly RecordedActivity[]): Promise<readonly number[]> {
+    const all = late.map(({ cell }) => cell)
+    const tapes = await this.#tapesOf(late)
+    if (tapes.length < late.length) return all
+    return (await this.#parts.kernel.replayLate(tapes, Math.max(1, this.#left()))) ?? all
+  }
+
+  async #tapesOf(late: readonly RecordedActivity[]): Promise<readonly Meanwhile[]> {
+    const found: Meanwhile[] = []
+    for (const each of late) {
+      const tape = await this.#lateTape(each)
+      if (tape !== undefined) found.push({ cell: each.cell, tape })
+    }
+    return found
   }
 
   async #restore({ entries, copies, names: all }: Plan, names: Map<string, PlannedName>): Promise<boolean> {
@@ -255,11 +284,7 @@ class Recovering {
     const tape = await this.#shown<Tape>(end.tape, end.secrets?.tape)
     const calls = await this.#shown<readonly TranscribedCall[]>(end.transcript, end.secrets?.transcript)
     if (tape === undefined || calls === undefined) return false
-    const meanwhile: Meanwhile[] = []
-    for (const activity of activities) {
-      const late = await this.#lateTape(activity)
-      if (late !== undefined) meanwhile.push({ cell: activity.cell, tape: late })
-    }
+    const meanwhile = await this.#tapesOf(activities)
     const left = Math.max(1, this.#left())
     const report = await this.#parts.kernel.run({
       cell,

@@ -39,6 +39,19 @@ describe('a worker that was killed', () => {
     expect((await own.run('return [count, seen]')).value).toEqual(before.value)
   })
 
+  it('comes back with what callbacks of several cells did between others, in one order', async () => {
+    const own = await startSession({ config: { checkpoint: 'off' } })
+    await own.run('let a = 0; const first = setInterval(() => a++, 4)')
+    await own.run('let b = 0; const second = setInterval(() => { b = (b * 3 + a) % 1_000_003 }, 6)')
+    await pause(60)
+    await own.run('await new Promise(done => setTimeout(done, 30)); const c = [a, b]')
+    await pause(30)
+    const before = await own.run('clearInterval(first); clearInterval(second); return [a, b, c]')
+    await killed(own)
+    const after = await own.run('return [a, b, c]')
+    expect(after).toMatchObject({ outcome: 'ok', value: before.value, recovery: { counts: { lost: 0 } } })
+  })
+
   it('calls exact what was run again and is the same as its copy', async () => {
     const own = await startSession()
     await own.run(

@@ -190,7 +190,7 @@ export function start(context: object): void {
         restoring.restore(message).then(names => channel.send({ t: 'restored', n: message.n, names }), end)
         return
       case 'replayLate':
-        replayLate(message)
+        recorder.replayLate(message.late, diverged => channel.send({ t: 'lateReplayed', n: message.n, diverged }))
         return
       case 'recovered':
         channel.send({ t: 'settled', n: message.n, ...recorder.live() })
@@ -206,17 +206,6 @@ export function start(context: object): void {
       default:
         message satisfies never
     }
-  }
-
-  function replayLate({ n, cell, tape }: Extract<ToWorker, { t: 'replayLate' }>): void {
-    const recording = recorder.recordingOf(cell)
-    if (recording?.isReplay) {
-      recording.giveLate(tape)
-      recording.whenDelivered(() => {
-        const { divergence } = recording
-        channel.send({ t: 'lateReplayed', n, ...(divergence !== undefined && { divergence }) })
-      })
-    } else channel.send({ t: 'lateReplayed', n, divergence: { why: 'order', detail: `cell ${cell} was not run again` } })
   }
 
   function tellLate(): void {

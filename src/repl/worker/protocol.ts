@@ -103,8 +103,8 @@ export type ToWorker =
   | { readonly t: 'blob'; readonly hash: string }
   /** Bind names again. Into a worker that ran nothing, or before the replay of cells. */
   | RestoreMessage
-  /** Deliveries of a cell after its end, replayed between cells; answered by `lateReplayed`. */
-  | { readonly t: 'replayLate'; readonly n: number; readonly cell: number; readonly tape: LateTape }
+  /** Deliveries of cells after their end, replayed between cells in the order of their times; of each cell once. Answered by `lateReplayed`. */
+  | { readonly t: 'replayLate'; readonly n: number; readonly late: readonly Meanwhile[] }
   /** Replay is over: timers that replayed cells left are dropped. Answered by `settled`. Sent once, before the first new cell. */
   | { readonly t: 'recovered'; readonly n: number }
   /** Which of these stamps do not hold any more. */
@@ -263,7 +263,8 @@ export type FromWorker =
         readonly detail?: string
       }[]
     }
-  | { readonly t: 'lateReplayed'; readonly n: number; readonly divergence?: Divergence }
+  /** `diverged`: those of the cells that went another way. */
+  | { readonly t: 'lateReplayed'; readonly n: number; readonly diverged: readonly number[] }
   /** `diverged`: cells that went another way after they had ended. */
   | { readonly t: 'settled'; readonly n: number; readonly timersDropped: number; readonly diverged: readonly number[] }
   /** Indices into the stamps of the question. */

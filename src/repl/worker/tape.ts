@@ -36,7 +36,8 @@ export interface Tape {
   readonly facts?: Readonly<Record<string, readonly Json[]>>
   /**
    * What the event loop delivered, in order: `t` a timer (its number among the cell's), `c` a call (its number among the cell's calls), `f` an asynchronous
-   * read (its number), `l` whatever came next to an ended cell of that number; each with the time, in µs since the start of the tape.
+   * read (its number), `l` whatever came next to an ended cell of that number; each with the time, in µs since the
+   * start of the worker, ascending over all cells.
    */
   readonly deliveries?: readonly (readonly [kind: 't' | 'c' | 'f' | 'l', number: number, at: number])[]
 }

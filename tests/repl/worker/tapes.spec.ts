@@ -149,7 +149,11 @@ describe('what a cell does after its end', () => {
     const second = await startRawWorker()
     await second.again(ran, source)
     for (const { cell, tape } of late)
-      expect(await second.ask({ t: 'replayLate', n: 1, cell, tape }, 'lateReplayed')).toEqual({ t: 'lateReplayed', n: 1 })
+      expect(await second.ask({ t: 'replayLate', n: 1, late: [{ cell, tape }] }, 'lateReplayed')).toEqual({
+        t: 'lateReplayed',
+        n: 1,
+        diverged: [],
+      })
     const { timersDropped } = await second.ask({ t: 'recovered', n: 2 }, 'settled')
     expect(timersDropped).toBe(1)
     expect((await second.run('return times')).value).toEqual(stop.value)

@@ -5,6 +5,7 @@ import type { BootMessage, RunMessage } from '../protocol.ts'
 import type { LateTape, Meanwhile, Stamp } from '../tape.ts'
 import { Ambient } from './ambient.ts'
 import { installClocks, installFacts, installProcessFacts, type StillClock } from './clocks.ts'
+import { Deliveries } from './deliveries.ts'
 import { effectModules, installEffects, installLateGlobals, lateGlobals } from './effects.ts'
 import { installFiles } from './files.ts'
 import { installCrypto, installRandomNumbers } from './randomness.ts'
@@ -32,6 +33,8 @@ export interface Recorder {
   loaded(path: string): void
   /** What ended cells did since it was asked last. */
   late(): readonly { readonly cell: number; readonly tape: LateTape }[]
+  /** What ended cells did between two others, in one order. `done` is told which of them went another way. */
+  replayLate(late: readonly Meanwhile[], done: (diverged: readonly number[]) => void): void
   /** Replay is over. */
   live(): { readonly timersDropped: number; readonly diverged: readonly number[] }
   holds(stamp: Stamp): boolean
@@ -61,6 +64,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let hasLateGlobals = false
   const late = new Set<Recording>()
   let effects = 0
+  const startedAt = captured.now()
+  let moment = 0
   let stillClock: StillClock | undefined
   const still = (): StillClock | undefined => {
     const { fixedNow } = boot()
@@ -83,6 +88,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     onDivergence: options.onDivergence,
     onLate: recording => late.add(recording),
+    moment: () => {
+      moment = Math.max(moment + 1, Math.round((captured.now() - startedAt) * 1_000))
+      return moment
+    },
     onDelivery: recording => {
       const running = options.running()?.recording
       if (running !== undefined && running !== recording && recording.cell !== 0) running.delivered('l', recording.cell)
@@ -161,7 +170,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
   const giveMeanwhile = (cell: number, tape: Meanwhile['tape'], other: Recording): void => {
     const ended = recordings.get(cell)
-    if (ended?.isReplay) ended.giveMeanwhile(tape, other)
+    if (ended?.isReplay) ended.giveMeanwhile(tape, other.deliveries)
     else other.diverge('order', `cell ${cell} was not run again`)
   }
   return {
@@ -203,6 +212,20 @@ export function createRecorder(options: RecorderOptions): Recorder {
       })
       late.clear()
       return all
+    },
+    replayLate: (late, done) => {
+      const cells = late.map(({ cell }) => cell)
+      const unknown = cells.filter(cell => recordings.get(cell)?.isReplay !== true)
+      if (unknown.length > 0) return done(unknown)
+      let isStuck = false
+      const together = new Deliveries(host, () => {
+        isStuck = true
+        together.stop()
+      })
+      for (const { cell, tape } of late) recordings.get(cell)!.giveMeanwhile(tape, together)
+      const all = late.flatMap(({ cell, tape }) => (tape.deliveries ?? []).map(([, , at]) => ['l', cell, at] as const))
+      together.expect(all.sort((a, b) => a[2] - b[2]))
+      together.whenDone(() => done(cells.filter(cell => isStuck || recordings.get(cell)!.divergence !== undefined)))
     },
     live: () => {
       const all = [...recordings.values(), ...guards]

@@ -21,6 +21,8 @@ export interface RecordingHost extends DeliveryHost {
   onLate(recording: Recording): void
   /** It is given something by the event loop. */
   onDelivery(recording: Recording): void
+  /** µs since the start of the worker; never the same twice. */
+  moment(): number
   /** An error of the cells' realm. */
   makeError(message: string): Error
 }
@@ -31,7 +33,6 @@ type Mode = 'record' | 'replay' | 'guard'
 export class Recording {
   readonly cell: number
   readonly #host: RecordingHost
-  readonly #startedAt: number
   readonly #deliveries: Deliveries
   #mode: Mode
   #part = new Part()
@@ -49,7 +50,6 @@ export class Recording {
     this.cell = cell
     this.#host = host
     this.#mode = mode
-    this.#startedAt = host.now()
     this.#deliveries = new Deliveries(host, what => this.diverge('order', `${what} was never there`))
   }
 
@@ -57,7 +57,7 @@ export class Recording {
     const recording = new Recording(cell, host)
     recording.#mode = 'replay'
     recording.#calls = calls
-    recording.giveLate(tape)
+    recording.#give(tape)
     return recording
   }
 
@@ -69,16 +69,19 @@ export class Recording {
     return this.#divergence
   }
 
-  /** More to replay, of the time after the cell's end. */
-  giveLate(tape: Tape): void {
+  #give(tape: Tape): void {
     this.#given = new Given(tape)
     this.#deliveries.expect(tape.deliveries ?? [])
   }
 
-  /** The same, while another cell is run again. */
-  giveMeanwhile(tape: Tape, other: Recording): void {
+  /** More to replay, of the time after the cell's end; delivered where the other order has it. */
+  giveMeanwhile(tape: Tape, other: Deliveries): void {
     this.#given = new Given(tape)
-    this.#deliveries.join(this.cell, tape.deliveries ?? [], other.#deliveries)
+    this.#deliveries.join(this.cell, tape.deliveries ?? [], other)
+  }
+
+  get deliveries(): Deliveries {
+    return this.#deliveries
   }
 
   /** Replay is over. @returns how many timers are dropped. */
@@ -209,7 +212,7 @@ export class Recording {
       return
     }
     if (kind !== 'l') this.#host.onDelivery(this)
-    if (!this.#open.delivery(kind, number, Math.round((this.#host.now() - this.#startedAt) * 1_000))) this.#overflow('deliveries')
+    if (!this.#open.delivery(kind, number, this.#host.moment())) this.#overflow('deliveries')
   }
 
   /** Deliver it when its turn comes. */
