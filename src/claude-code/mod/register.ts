@@ -37,6 +37,8 @@ let ended = ''
 let isCleared = false
 let compactsAt: number | undefined
 let hasAskedCompaction = false
+/** The host was going to wake the session by itself when the last turn ended. */
+let hadOtherLoop = false
 const answers = new Map<string, string[]>()
 const stopReasons = new Map<string, string>()
 interface Submission {
@@ -211,7 +213,9 @@ async function missing($: Host, error: unknown): Promise<void> {
 async function carry($: Host, action: Action): Promise<void> {
   switch (action.kind) {
     case 'notify':
-      await $.ui.toast(action.text, { timeoutMs: Math.min(Math.max(action.ms ?? 4_000, 1_000), 60_000) })
+      // A toast has one line; what has more goes into the transcript, on the screen only.
+      if (action.text.includes('\n')) await $.ui.log(action.text)
+      else await $.ui.toast(action.text, { timeoutMs: Math.min(Math.max(action.ms ?? 4_000, 1_000), 60_000) })
       return
     case 'status':
       await $.ui.status(from.statusText(action.text))
@@ -444,7 +448,11 @@ async function stopped($: Host, e: HostEvent, next: Next): Promise<Result> {
   if (!isOurs) return next(e)
   const result = await next(e)
   const make = (place: from.Place): readonly SessionEvent[] => translated('Stop', e, place)
-  await say($, place => make(place)[0]!)
+  const otherLoop = from.wakesItself(e)
+  // The engines' own flows say the same of themselves: what nobody said is not taken back.
+  const scheduled = otherLoop || hadOtherLoop ? { otherLoop } : {}
+  hadOtherLoop = otherLoop
+  await say($, place => ({ ...make(place)[0]!, ...scheduled }) as SessionEvent)
   await listAgents($)
   return from.withHold(result, await say($, place => make(place)[1]!))
 }
@@ -494,7 +502,13 @@ async function command($: Host, e: HostEvent, next: Next): Promise<Result> {
 async function registerCommands($: Host): Promise<void> {
   for (const [name, { description, argumentHint }] of Object.entries(from.commands)) {
     try {
-      await $.command.register({ name, description, ...(argumentHint !== '' && { argumentHint }) })
+      await $.command.register({
+        name,
+        description,
+        ...(argumentHint !== '' && { argumentHint }),
+        // A loop is ended while its turn runs, not behind it.
+        ...(name === 'next' && { immediate: true }),
+      })
       registered.add(name)
     } catch (error) {
       // The person or the project has a command of that name: theirs stays.

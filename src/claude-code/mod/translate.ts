@@ -56,6 +56,12 @@ export function usageOf(e: HostEvent): { readonly usage?: Usage } {
   return input + output > 0 ? { usage: { input, output } } : {}
 }
 
+/** Does the host's stop name wake-ups that it has scheduled? */
+export function wakesItself(e: HostEvent): boolean {
+  const crons = e['session_crons']
+  return Array.isArray(crons) && crons.length > 0
+}
+
 export type Place = Pick<SessionEvent, 'session' | 'project' | 'at'>
 
 export function measured(place: Place, e: HostEvent, compactsAt: number | undefined): SessionEvent | undefined {
