@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { bandOf } from '../../src/claude-code/mod/band.ts'
+import { starter, usageOf, wakesItself } from '../../src/claude-code/mod/translate.ts'
+import type { NextView } from '../../src/next-step/view.ts'
+
+const loop = { armed: false, rounds: 0, of: 0, tokens: 0, maxTokens: 0, endsAt: 0, hold: null, stopped: null }
+const view = (more: Partial<NextView>): NextView => ({
+  ...{ kind: 'none', turn: 1, gen: 'g1', text: '', intent: 'worker-step', why: '', mayArm: true, loop },
+  ...more,
+})
+const rows = (more: Partial<NextView>) =>
+  bandOf(view(more)).map(({ text, buttons }) => [text, ...buttons.map(({ label }) => label)].join(' | '))
+
+describe('the band above the prompt', () => {
+  it.each<[string, Partial<NextView>, readonly string[]]>([
+    ['an offer', { kind: 'offer', text: 'Run the tests' }, ['Next: Run the tests | Run | Edit | ×']],
+    ['a step that changes the goal', { kind: 'offer', text: 'Ship', intent: 'goal-edit' }, ['Changes the goal: Ship | Run | ×']],
+    ['a model that is asked', { kind: 'analyzing' }, ['Looking for the next step…']],
+    ['a condition that runs', { kind: 'checking' }, ['Running the until-check…']],
+    ['a failure', { kind: 'failed', why: 'the model refused' }, ['No suggestion: the model refused | Retry']],
+    ['a loop', { loop: { ...loop, armed: true, rounds: 2, of: 8 } }, ['Autorun 2/8 | Stop']],
+    [
+      'a loop that waits',
+      { kind: 'offer', text: 'Push', loop: { ...loop, armed: true, of: 8, hold: 'you are writing' } },
+      ['Next: Push | Run | Edit | ×', 'Autorun 0/8 · waits: you are writing | Stop'],
+    ],
+    ['nothing', {}, []],
+  ])('shows %s', (_what, more, expected) => expect(rows(more)).toEqual(expected))
+
+  it('runs the offer that it shows, whichever is stored by then', () => {
+    expect(bandOf(view({ kind: 'offer', text: 'Run the tests' }))[0]?.buttons[0]?.does).toEqual({
+      kind: 'next',
+      args: 'run --offer g1',
+    })
+  })
+
+  it('is not there without a session that can have offers', () => expect(bandOf(null)).toEqual([]))
+})
+
+describe('what the host says of a turn', () => {
+  it('costs what did not come out of its cache', () => {
+    const usage = { input_tokens: 10, cache_creation_input_tokens: 5, cache_read_input_tokens: 900, output_tokens: 7 }
+    expect(usageOf({ usage })).toEqual({ usage: { input: 15, output: 7 } })
+    expect(usageOf({})).toEqual({})
+  })
+
+  it('is begun by the person who spoke, else by whom our prompt speaks for, else by the host', () => {
+    expect([starter(true, 'plugin'), starter(false, 'person'), starter(false, 'plugin'), starter(false, undefined)]).toEqual([
+      'person',
+      'person',
+      'plugin',
+      'host',
+    ])
+  })
+
+  it('goes on by itself when wake-ups are scheduled', () => {
+    expect([wakesItself({ session_crons: [{ id: 'c' }] }), wakesItself({ session_crons: [] }), wakesItself({})]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+})
