@@ -19,6 +19,8 @@ export interface ClaudeTerminal {
   screen(): string
   /** Waits until it is on the screen; answers the screen. Throws with the screen when it does not come. */
   see(text: string | RegExp, withinMs?: number): Promise<string>
+  /** A press with the mouse on these words, once the screen stands still. */
+  click(words: string): Promise<void>
   /** Waits until it is no longer there. */
   seeNo(text: string | RegExp, withinMs?: number): Promise<string>
   end(): void
@@ -51,7 +53,26 @@ export async function startClaudeTerminal(
     return stdout
   }
   const command = [bin, '--plugin-dir', claude.plugin, ...args].map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  tmux('new-session', '-d', '-s', 'main', '-x', String(columns), '-y', String(rows), '-c', cwd, command)
+  tmux(
+    'start-server',
+    ';',
+    'set-option',
+    '-g',
+    'focus-events',
+    'on',
+    ';',
+    'new-session',
+    '-d',
+    '-s',
+    'main',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    '-c',
+    cwd,
+    command,
+  )
   const screen = (): string => tmux('capture-pane', '-p', '-t', 'main').replace(/\s+$/, '')
   const until = async (isThere: (shown: string) => boolean, what: string, withinMs: number): Promise<string> => {
     for (const deadline = Date.now() + withinMs; ; await new Promise(resolve => setTimeout(resolve, 100))) {
@@ -68,7 +89,8 @@ export async function startClaudeTerminal(
         if (line !== '') tmux('send-keys', '-t', 'main', '-l', '--', line)
       }
       const last = text.split('\n').findLast(line => line.trim() !== '') ?? ''
-      await until(has(last.trim().slice(-20)), `${last} was not written`, 10_000)
+      // Enter in one piece with the words would be a line end among them.
+      await until(shown => boxOf(shown).includes(last.trim().slice(-12)), `${last} was not written`, 10_000)
     },
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     async send(text) {
@@ -76,8 +98,24 @@ export async function startClaudeTerminal(
       tmux('send-keys', '-t', 'main', 'Enter')
     },
     screen,
-    see: (text, withinMs = 20_000) => until(has(text), `${String(text)} did not come`, withinMs),
-    seeNo: (text, withinMs = 20_000) => until(shown => !has(text)(shown), `${String(text)} did not go`, withinMs),
+    see: (text, withinMs = 40_000) => until(has(text), `${String(text)} did not come`, withinMs),
+    seeNo: (text, withinMs = 40_000) => until(shown => !has(text)(shown), `${String(text)} did not go`, withinMs),
+    async click(words) {
+      let before = ''
+      const shown = await until(
+        now => {
+          const isStill = now === before
+          before = now
+          return isStill && now.includes(words)
+        },
+        `${words} did not stand still`,
+        20_000,
+      )
+      const lines = shown.split('\n')
+      const row = lines.findLastIndex(line => line.includes(words))
+      const column = lines[row]!.indexOf(words) + Math.floor(words.length / 2)
+      for (const end of ['M', 'm']) tmux('send-keys', '-t', 'main', '-l', '--', `\x1b[<0;${column + 1};${row + 1}${end}`)
+    },
     end() {
       spawnSync('tmux', ['-S', socket, 'kill-server'], { env: all })
     },
@@ -89,6 +127,12 @@ export async function startClaudeTerminal(
     throw error
   }
   return terminal
+}
+
+/** What stands between the last two lines of the screen that are drawn. */
+function boxOf(shown: string): string {
+  const parts = shown.split(/^─{20,}.*$/m)
+  return parts.at(-2) ?? ''
 }
 
 /** What a person would have answered at the first start, and to whether the folder is trusted. */
