@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bandOf } from '../../src/claude-code/mod/band.ts'
-import { starter, usageOf, wakesItself } from '../../src/claude-code/mod/translate.ts'
+import { starter, usageOf, wakesItself, whyNotStarted } from '../../src/claude-code/mod/translate.ts'
 import type { NextView } from '../../src/next-step/view.ts'
 
 const loop = { armed: false, rounds: 0, of: 0, tokens: 0, maxTokens: 0, endsAt: 0, hold: null, stopped: null }
@@ -60,4 +60,16 @@ describe('what the host says of a turn', () => {
       false,
     ])
   })
+})
+
+describe('a program that does not start', () => {
+  it.each<[string, number, string]>([
+    [
+      'long minified source\nSyntaxError: no export\n\nNode.js v20.20.2\n',
+      1,
+      'node 20.20.2 is too old: 22.19 or newer is needed',
+    ],
+    ['Error: disk full\n\nNode.js v24.1.0', 1, 'Error: disk full\n\nNode.js v24.1.0'],
+    ['', 7, 'it ended with 7'],
+  ])('says why: %j', (stderr, exitCode, expected) => expect(whyNotStarted({ stderr, exitCode })).toBe(expected))
 })

@@ -83,7 +83,7 @@ async function start($: Host): Promise<void> {
   const argv = [...(await program($)), 'serve', '--detach']
   const cwd = await $.session.root()
   const ran = await $.process.run(argv, { cwd, timeoutMs: 8_000 })
-  if (ran.exitCode !== 0) throw new Error(ran.stderr.trim() || `it ended with ${ran.exitCode}`)
+  if (ran.exitCode !== 0) throw new Error(from.whyNotStarted(ran))
   const running = JSON.parse(ran.stdout) as { readonly socket: string }
   const health = await $.http.fetch('http://outrigger/health', {
     method: 'GET',

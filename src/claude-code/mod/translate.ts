@@ -62,6 +62,14 @@ export function wakesItself(e: HostEvent): boolean {
   return Array.isArray(crons) && crons.length > 0
 }
 
+/** An older node cannot read the program at all, and prints it instead of a reason. */
+export function whyNotStarted({ exitCode, stderr }: { readonly exitCode: number; readonly stderr: string }): string {
+  const [, version, major, minor] = /Node\.js v((\d+)\.(\d+)\.\d+)\s*$/.exec(stderr) ?? []
+  const isOld = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 19)
+  if (version !== undefined && isOld) return `node ${version} is too old: 22.19 or newer is needed`
+  return stderr.trim() || `it ended with ${exitCode}`
+}
+
 export type Place = Pick<SessionEvent, 'session' | 'project' | 'at'>
 
 export function measured(place: Place, e: HostEvent, compactsAt: number | undefined): SessionEvent | undefined {
