@@ -289,7 +289,9 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     const line = composeStatus(live.statuses, modesOf(live))
     if (door.carries.has('status') && line !== live.shownStatus) {
       live.shownStatus = line
-      actions.push({ kind: 'status', id: clock.newId(), engine, text: line })
+      // A door looks at what the person writes while something counts down.
+      const isUrgent = [...live.statuses.values()].some(part => part.urgent)
+      actions.push({ kind: 'status', id: clock.newId(), engine, text: line, ...(isUrgent && { urgent: true }) })
     }
     const paths = unionOf(live.watches.values())
     const watched = JSON.stringify(paths)
