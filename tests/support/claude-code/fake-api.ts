@@ -31,6 +31,8 @@ export interface FakeApi {
   readonly url: string
   /** Asked first from now on, for requests that know tools. */
   answer: ((request: ApiRequest) => Reply | undefined) | undefined
+  /** Tokens that a request is said to have had; `undefined`: by its length. */
+  tokens: number | undefined
   /** What the model would have read, oldest first. */
   readonly requests: readonly ApiRequest[]
   close(): Promise<void>
@@ -41,13 +43,14 @@ export async function startFakeApi(): Promise<FakeApi> {
   let count = 0
   const nextId = (kind: string): string => `${kind}_${String(++count).padStart(4, '0')}`
   const server = createServer((request, response) => {
-    void answer(request, response, { requests, nextId, contentOf: body => contentOf(api, body, nextId) })
+    void answer(request, response, { api, requests, nextId, contentOf: body => contentOf(api, body, nextId) })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const api: FakeApi = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     answer: undefined,
+    tokens: undefined,
     close: () =>
       new Promise(resolve => {
         server.closeAllConnections()
@@ -58,6 +61,7 @@ export async function startFakeApi(): Promise<FakeApi> {
 }
 
 interface Answering {
+  readonly api: FakeApi
   readonly requests: ApiRequest[]
   readonly nextId: (kind: string) => string
   readonly contentOf: (request: ApiRequest) => readonly Block[]
@@ -73,7 +77,7 @@ function contentOf(api: FakeApi, request: ApiRequest, nextId: Answering['nextId'
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { requests, nextId, contentOf }: Answering,
+  { api, requests, nextId, contentOf }: Answering,
 ): Promise<void> {
   let raw = ''
   for await (const piece of request) raw += String(piece)
@@ -87,7 +91,7 @@ async function answer(
   const content = contentOf(body)
   const stop = content.some(block => block.type === 'tool_use') ? 'tool_use' : 'end_turn'
   const usage = {
-    input_tokens: Math.ceil(raw.length / 4),
+    input_tokens: api.tokens ?? Math.ceil(raw.length / 4),
     output_tokens: 12,
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
