@@ -7,6 +7,7 @@ import { engineOf } from '../cli/words.ts'
 import { openRepl } from '../node/repl.ts'
 import { createReplTools } from './repl.ts'
 import { createMcpServer } from './server.ts'
+import { longestLine, wholeLines } from './whole-lines.ts'
 
 export interface Streams {
   readonly input: Readable
@@ -37,13 +38,18 @@ export async function serveMcp(
     repl: project => createReplTools(project, session => openRepl(project, { session })),
   })
   mcp.server.onerror = error => io.stderr.write(`outrigger mcp: ${error.message}\n`)
+  const lines = wholeLines(id => {
+    const error = { code: -32_600, message: `a line of more than ${longestLine} bytes was not read` }
+    streams.output.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+  })
   const ended = new Promise<void>(resolve => {
     const end = (): void => resolve()
-    streams.input.once('end', end).once('close', end).once('error', end)
+    lines.once('end', end).once('close', end)
+    streams.input.once('close', () => lines.end()).once('error', end)
     io.signal.addEventListener('abort', end, { once: true })
     mcp.server.onclose = end
   })
-  await mcp.server.connect(new StdioServerTransport(streams.input, streams.output))
+  await mcp.server.connect(new StdioServerTransport(streams.input.pipe(lines), streams.output))
   if (options.serve === true) startBeside(io, options, parts)
   await ended
   // A client that wrote its requests and closed the pipe still reads the answers.

@@ -1,6 +1,8 @@
 /** The REPL's tools as a client of the built program sees them. */
+import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
@@ -280,4 +282,34 @@ it('refuses a session that another server has', async () => {
     isError: true,
     structuredContent: { error: { code: 'REPL_HELD' } },
   })
+})
+
+it('answers hostile lines with errors, and goes on', async () => {
+  const server = spawn(process.execPath, [program.main, 'mcp', '--engine', 'repl'], {
+    cwd: program.folder(),
+    env: { ...program.env },
+  })
+  const answers = new Map<unknown, { result?: unknown; error?: { code: number } }>()
+  createInterface(server.stdout).on('line', line => {
+    const answer = JSON.parse(line) as { id: unknown; result?: unknown; error?: { code: number } }
+    answers.set(answer.id, answer)
+  })
+  const send = (line: string | object): void =>
+    void server.stdin.write(`${typeof line === 'string' ? line : JSON.stringify({ jsonrpc: '2.0', ...line })}\n`)
+  try {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'tester', version: '1' } }
+    send({ id: 1, method: 'initialize', params })
+    send({ method: 'notifications/initialized' })
+    send({ id: 2, method: 'tools/call', params: { name: 'run_code', arguments: null } })
+    send({ id: 3, method: '__proto__' })
+    send({ id: 4, method: 'tools/call', params: { name: '__proto__', arguments: {} } })
+    for (const line of ['not json', '[]', 'null', '{"id":null}']) send(line)
+    send({ id: 5, method: 'tools/call', params: { name: 'run_code', arguments: { code: `//${'x'.repeat(30_000_000)}` } } })
+    send({ id: 6, method: 'tools/call', params: { name: 'run_code', arguments: { code: 'return 2' } } })
+    await vi.waitFor(() => expect(answers.has(6)).toBe(true), { timeout: 20_000, interval: 50 })
+    expect([2, 3, 4, 5].map(id => answers.get(id)?.error?.code)).toEqual([-32_603, -32_601, -32_602, -32_600])
+    expect(answers.get(6)?.result).toMatchObject({ structuredContent: { ok: true, value: 2 } })
+  } finally {
+    server.kill()
+  }
 })
