@@ -1,4 +1,4 @@
-/** The context fills in the real program: auto mode counts down, a person's key stops it. */
+/** The context fills in the real program: auto mode counts down, a person's key stops it, its end goes fresh. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -50,5 +50,23 @@ describe.skipIf(missing !== undefined)(`a full context in the terminal of Claude
     expect(claude.api.requests).toHaveLength(before)
     expect(terminal.screen()).toContain('Full.')
     expect(readFileSync(join(root, '.outrigger/pack/billing/state.md'), 'utf8')).toMatch(/^goal: Invoices in the new ledger$/m)
+  })
+
+  it('goes fresh at the end of the countdown, with the notes', async () => {
+    terminal.press('C-u')
+    // Auto mode rests until there was room again.
+    claude.api.tokens = undefined
+    await terminal.send('room [[say:Room.]]')
+    await terminal.see('● Room.')
+    claude.api.tokens = 800_000
+    await terminal.send('fill it again [[say:Full again.]]')
+    await terminal.see(countdown, 30_000)
+    await terminal.seeNo('Full again.', 30_000)
+    claude.api.tokens = undefined
+    await terminal.send('what now?')
+    await terminal.see('ECHO')
+    const text = JSON.stringify(claude.api.requests.findLast(({ tools = [] }) => tools.length > 0)?.messages)
+    expect(text).toContain('invoices go through the new ledger')
+    expect(text).not.toContain('fill it again')
   })
 })
