@@ -27,6 +27,10 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
       '.git/HEAD': 'ref: refs/heads/main\n',
       'guide.md': '---\nsources:\n  - api.md\n---\n# Guide\n\nCall open.\n',
       'api.md': '# API\n\nopen(path)\n',
+      'package.json': '{"scripts":{"test":"node test.cjs"}}',
+      'test.cjs':
+        'const n = require("fs").readFileSync("work.txt", "utf8").length; console.log("not ok " + n + " - parses dates " + n); if (n < 4) process.exit(1)\n',
+      'work.txt': '',
     })
     await claude.outrigger(root, ['keel', 'stamp'])
     writeFileSync(join(root, 'api.md'), '# API\n\nopen(path, mode)\n')
@@ -34,11 +38,14 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
       const newest = newestOf(request)
       if (newest.includes('You keep the notes of work stream'))
         return 'GATE: ok\nstatus: working\ngoal: Invoices in the new ledger\nnext:\n- port the 2019 importer\n'
+      if (newest.includes('Fix the failing check') && !newest.includes('tool_result'))
+        return { tool: 'Bash', input: { command: 'printf x >> work.txt; npm test' } }
       return undefined
     }
     terminal = await startClaudeTerminal(claude, (program as { bin: string }).bin, root, {
       version,
       columns: 160,
+      args: ['--permission-mode', 'dontAsk', '--allowedTools', 'Bash'],
     })
   })
   afterAll(async () => {
@@ -92,5 +99,50 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
   it('loads notes into a session that a person names', async () => {
     await terminal.send('/unpack billing')
     await terminal.see(/unpack: /)
+  })
+
+  const rounds = () => turns().filter(request => newestOf(request).includes('plugin sent a message'))
+  const ledger = () => claude.outrigger(root, ['ledger', '--engine', 'next'])
+
+  it('runs the offer as the words of the person who pressed Run', async () => {
+    await terminal.send('[[tool:Bash {"command":"npm test"}]]')
+    await terminal.see('Next: Fix the failing check "npm test" — first failure: parses dates 0')
+    const ran = () => turns().some(request => newestOf(request).includes('"text":"Fix the failing check'))
+    // A press while the screen still moves is lost.
+    await vi.waitFor(
+      async () => {
+        if (!ran()) await terminal.click('[ Run ]')
+        await vi.waitFor(() => expect(ran()).toBe(true), 3_000)
+      },
+      { timeout: 30_000 },
+    )
+    await terminal.see('parses dates 1')
+    expect(rounds()).toEqual([])
+  })
+
+  it('drives itself three rounds when a person armed it, each visibly of the plugin, until the condition holds', async () => {
+    await terminal.send('/next arm --rounds 5 --until "npm test"')
+    await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(until-met\)/), { timeout: 60_000, interval: 500 })
+    expect(readFileSync(join(root, 'work.txt'), 'utf8')).toBe('xxxx')
+    expect(new Set(rounds().map(request => newestOf(request).replace(/cache_control.*/, ''))).size).toBe(3)
+  })
+
+  it('ends at the first word of the person', async () => {
+    writeFileSync(join(root, 'work.txt'), '')
+    await terminal.send('[[tool:Bash {"command":"npm test"}]]')
+    await terminal.see('Next: Fix the failing check "npm test" — first failure: parses dates 0')
+    await terminal.send('/next arm --rounds 8 --until "false"')
+    await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(until-met\)[\s\S]*fire \(round-1\)/), {
+      timeout: 30_000,
+      interval: 300,
+    })
+    await terminal.send('now do something else')
+    await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(human\)/), { timeout: 30_000, interval: 300 })
+    await vi.waitFor(() => expect(turns().some(request => textOf(request).includes('now do something else'))).toBe(true), {
+      timeout: 20_000,
+    })
+    const before = rounds().length
+    await new Promise(done => setTimeout(done, 1_500))
+    expect(rounds()).toHaveLength(before)
   })
 })
