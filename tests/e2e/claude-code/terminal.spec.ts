@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
   })
 
   it('drives itself three rounds when a person armed it, each visibly of the plugin, until the condition holds', async () => {
-    await terminal.send('/next arm --rounds 5 --until "npm test"')
+    await terminal.send('/next arm --rounds 5 --until "node test.cjs"')
     await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(until-met\)/), { timeout: 60_000, interval: 500 })
     expect(readFileSync(join(root, 'work.txt'), 'utf8')).toBe('xxxx')
     expect(new Set(rounds().map(request => newestOf(request).replace(/cache_control.*/, ''))).size).toBe(3)

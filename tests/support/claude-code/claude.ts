@@ -3,12 +3,13 @@
  * user, never into the repository; a home, a configuration and a model of its own for each test.
  */
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { buildClaudeCode } from '../../../scripts/build-claude-code.mjs'
+import { onceARun } from '../once.ts'
 import { type FakeApi, startFakeApi } from './fake-api.ts'
 
 const run = promisify(execFile)
@@ -62,7 +63,8 @@ export async function startClaude(bin: string): Promise<Claude> {
   const home = join(base, 'home')
   mkdirSync(home)
   const plugin = join(base, 'market', 'outrigger')
-  await buildClaudeCode(plugin, { version: '0.1.0' })
+  const built = await onceARun('claude-code', folder => buildClaudeCode(folder, { version: '0.1.0' }).then(() => undefined))
+  cpSync(built, plugin, { recursive: true })
   const env = {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
