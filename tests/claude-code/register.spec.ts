@@ -237,6 +237,15 @@ describe('what the engines answer', () => {
     expect(world.events).toContainEqual(expect.objectContaining({ kind: 'action-failed', action: 'a0', reason: 'host:no room' }))
   })
 
+  it('is shown line by line when it has more than one', async () => {
+    world.answer = event =>
+      event.kind === 'tool-finished'
+        ? [{ kind: 'notify', id: 'n', engine: 'pack', text: 'revision 1 → 2\n\n/pack continue goes on' } as Partial<Action>]
+        : []
+    await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
+    expect(world.shown.slice(-2)).toEqual(['log revision 1 → 2', 'log /pack continue goes on'])
+  })
+
   it('is asked for as the version of the host that runs', async () => {
     await world.fire('classic.SessionStart', { source: 'startup' })
     expect(world.headers.at(-1)!['outrigger-door']).toMatch(/^claude-code\/2\.1\.332 \S+$/)

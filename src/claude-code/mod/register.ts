@@ -213,8 +213,8 @@ async function missing($: Host, error: unknown): Promise<void> {
 async function carry($: Host, action: Action): Promise<void> {
   switch (action.kind) {
     case 'notify':
-      // A toast has one line; what has more goes into the transcript, on the screen only.
-      if (action.text.includes('\n')) await $.ui.log(action.text)
+      // A toast has one line, and so has a line of the transcript; what has more goes there, on the screen only.
+      if (action.text.includes('\n')) for (const line of action.text.split('\n').filter(each => each !== '')) await $.ui.log(line)
       else await $.ui.toast(action.text, { timeoutMs: Math.min(Math.max(action.ms ?? 4_000, 1_000), 60_000) })
       return
     case 'status':
