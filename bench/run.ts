@@ -4,6 +4,7 @@
 const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   companion: () => import('./companion.ts'),
   'companion-history': () => import('./companion-history.ts'),
+  doors: () => import('./doors.ts'),
   dsh: () => import('./dsh.ts'),
   keel: () => import('./keel.ts'),
   'keel-crash': () => import('./keel-crash.ts'),
@@ -11,7 +12,6 @@ const benches: Readonly<Record<string, () => Promise<{ run(args: readonly string
   pack: () => import('./pack.ts'),
   'pack-crash': () => import('./pack-crash.ts'),
   repl: () => import('./repl.ts'),
-  serve: () => import('./serve.ts'),
   'repl-crash': () => import('./repl-crash.ts'),
   'repl-recovery': () => import('./repl-recovery.ts'),
 }

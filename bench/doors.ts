@@ -1,5 +1,8 @@
-/** The engine process: from its start to its first answer, and the round trip of one event over its socket. Needs `npm run build`. */
-import { execFileSync, spawn } from 'node:child_process'
+/**
+ * The doors that are processes: the engine process from its start to its first answer and the round trip of one event over its socket; a hook call with it and
+ * without; the MCP server's first answer. `npm run bench -- doors`; needs `npm run build`.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +12,11 @@ import { measure, printTable } from './table.ts'
 
 const starts = 5
 const trips = 200
+const hooks = 15
 const main = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js')
 
 export async function run(): Promise<void> {
-  const base = mkdtempSync(join(tmpdir(), 'outrigger-bench-serve-'))
+  const base = mkdtempSync(join(tmpdir(), 'outrigger-bench-doors-'))
   const root = join(base, 'project')
   mkdirSync(join(root, '.git'), { recursive: true })
   writeFileSync(join(root, '.git/HEAD'), 'ref: refs/heads/main\n')
@@ -50,13 +54,48 @@ export async function run(): Promise<void> {
     )
     const health = await measure(trips, () => healthOf(socket, 500), 20)
     times.sort((a, b) => a - b)
-    printTable('engine process', [
+    const payload = {
+      session_id: 'h',
+      cwd: root,
+      tool_name: 'Read',
+      tool_input: { file_path: join(root, 'api.md') },
+      tool_response: {},
+    }
+    const hook = (): void => {
+      const input = JSON.stringify({ ...payload, hook_event_name: 'PostToolUse' })
+      const { status } = spawnSync(process.execPath, [main, 'hook', 'PostToolUse'], { cwd: root, env, input })
+      if (status !== 0) throw new Error(`the hook ended with ${status}`)
+    }
+    const joined = await measure(hooks, hook)
+    outrigger('serve', '--stop')
+    const alone = await measure(hooks, hook)
+    const bare = await measure(hooks, () => spawnSync(process.execPath, ['-e', '0'], { env }))
+    const mcp = await measure(hooks, () => firstAnswer(root, env))
+    const node = { name: 'node alone', medianMs: bare.medianMs }
+    printTable('doors', [
       { what: 'start to first answer', medianMs: times[Math.floor(times.length / 2)]!, worstMs: times.at(-1)!, targetMs: 300 },
       { what: 'one event, all engines', ...trip, targetMs: 5 },
       { what: 'the round trip alone (/health)', ...health },
+      { what: 'a hook call, answered by the engine process', ...joined, peer: node },
+      { what: 'a hook call that does the work itself', ...alone, peer: node },
+      { what: 'MCP server, start to its answer to `initialize`', ...mcp, peer: node },
     ])
   } finally {
     outrigger('serve', '--stop')
     rmSync(base, { recursive: true, force: true })
   }
+}
+
+/** Starts the MCP server and waits for its first answer. */
+function firstAnswer(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const child = spawn(process.execPath, [main, 'mcp'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '0' } }
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.stdout.once('data', () => {
+      child.kill()
+      resolve()
+    })
+  })
 }
