@@ -582,6 +582,8 @@ class Session implements ReplSession {
   }
 
   async state(): Promise<SessionState> {
+    // What a restart would do depends on the copies; where time stands still the same is said each time.
+    if (this.#options.isTimeFixed) await this.#copying
     const look = this.#kernel.isRunning ? undefined : await this.#kernel.look(lookMs)
     if (look !== undefined && !this.#revival.isNeeded) {
       this.#lastLook = look.bindings

@@ -149,7 +149,7 @@ const alphabet = [
 ]
 
 const bounded = Number(process.env['OUTRIGGER_NEXT_DEPTH'] ?? 7)
-const tapes = Number(process.env['OUTRIGGER_NEXT_TAPES'] ?? 2_000)
+const tapes = Number(process.env['OUTRIGGER_NEXT_TAPES'] ?? 1_000)
 
 /** What the next event can find, without the counters of things that only have to be different. */
 function fingerprint(simulator: Simulator, watch: Watch): string {
