@@ -35,7 +35,8 @@ export interface TrackedAgent {
   usage: { input: number; output: number }
   /** Permissions that were asked for and not decided. */
   readonly approvals: Set<string>
-  planMode: boolean
+  /** Calls that wait for a person's answer. */
+  readonly questions: Set<string>
   /** Turns that were not begun because the loop's message was refused. */
   readonly voided: Set<number>
   /** What was last told about the goal. */
@@ -62,7 +63,7 @@ export function trackAgent(agent: Agent, find: (session: string) => Agent | unde
     busy: '',
     usage: { input: 0, output: 0 },
     approvals: new Set(),
-    planMode: false,
+    questions: new Set(),
     voided: new Set(),
     goal: '',
   }

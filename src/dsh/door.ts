@@ -17,7 +17,7 @@ import type { DoorHost } from './host.ts'
 import { notice } from './messages.ts'
 import { type Fence, fence } from './next/fence.ts'
 import { ownMessage } from './next/messages.ts'
-import { isHeard, isWork, tellRecord } from './records.ts'
+import { isHeard, isWork, noteWaiting, tellRecord } from './records.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { createSessions, noPage } from './sessions.ts'
 import { isPersonMessage, startedBy, textOf, toolFinished } from './translate.ts'
@@ -41,6 +41,8 @@ export interface DshDoor {
   /** The composer of a session's page is empty, or is not any more. */
   typing(session: string, isEmpty: boolean): void
   statusChanged(agent: Agent): void
+  /** Jobs, or messages that wait, are others than before. */
+  workChanged(agent: Agent): void
   disposed(agent: Agent): void
   close(): void
   /** The runtime of an agent's project and the session that the agent counts for. */
@@ -59,7 +61,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       if (main !== undefined && main !== agent) await tellBusy(main)
       return
     }
-    const busy = busyOf(agent, host, at)
+    const busy = busyOf(agent, host, track)
     const key = JSON.stringify(busy)
     if (key === at.busy) return
     at.busy = key
@@ -190,16 +192,6 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     }
   }
 
-  /** Permissions and plan mode are work of their own; the row tells which. */
-  const noteWork = async (agent: Agent, event: HostEvent): Promise<void> => {
-    const at = track(agent)
-    const { type, data } = event as { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
-    if (type === 'approval/asked') at.approvals.add(String(data['id']))
-    if (type === 'approval/decided') at.approvals.delete(String(data['id']))
-    if (type === 'plan/mode') at.planMode = data['active'] === true
-    await tellBusy(agent)
-  }
-
   const command = async (agent: Agent, name: string, args: string): Promise<Reply> => {
     const at = track(agent)
     const live = await open(agent)
@@ -243,7 +235,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       if (!isHeard(event) || event.seq < session.firstLiveSeq) return
       const agent = sessions.find(session.id)
       if (agent === undefined) return
-      if (isWork(event)) return guard.start(agent.id, `a row ${event.type}`, () => noteWork(agent, event))
+      if (noteWaiting(track(agent), event)) guard.start(agent.id, 'what waits for a person', () => tellBusy(agent))
+      if (isWork(event)) return
       guard.start(agent.id, `a row ${event.type}`, () => tellRecord(sessions, host, doors, agent, event))
     },
     command: (agent, name, args) => command(agent, name, args),
@@ -259,6 +252,12 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
         await tellGoal(agent)
         await tellBusy(agent)
       }),
+    workChanged: agent => {
+      const at = track(agent)
+      // Its start is told by what starts it.
+      if (!at.started && at.helper === undefined) return
+      guard.start(agent.id, 'what runs beside a session', () => tellBusy(agent))
+    },
     disposed: agent => guard.start(agent.id, 'the end of a session', () => end(agent)),
     close: sessions.close,
     live: async agent => ({ ...(await open(agent)), session: track(agent).session }),

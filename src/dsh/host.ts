@@ -27,6 +27,10 @@ export interface DoorHost {
   agents(): readonly Agent[]
   /** Background jobs of an agent that run now. */
   jobs(agent: Agent): number
+  /** Calls back whenever the jobs of an agent, or of nobody, are others. */
+  onJobs(changed: (owner: Agent | undefined) => void): void
+  /** The agent plans and does not act, or will from its next step on because a person chose so. */
+  planMode(agent: Agent): boolean
   /** The goal of an agent, with whether the host's own driver goes on with it; `undefined`: none, or no such service. */
   goal(agent: Agent): HostGoal | undefined
   /** Keep the host's driver of the goal from starting turns; the goal stays. Throws when there is no such service. */
@@ -45,6 +49,12 @@ export interface DoorHost {
   warn(text: string): void
 }
 
+/** Where the host has no service that knows: the last row counts, also of the part that was replayed. */
+function foldPlanMode(events: readonly { readonly type: string; readonly data: unknown }[]): boolean {
+  const last = events.findLast(({ type }) => type === 'plan/mode')
+  return (last?.data as { readonly active?: unknown } | undefined)?.active === true
+}
+
 /** Of the host's own compaction, where its row says nothing. */
 const usualRatio = 0.8
 
@@ -57,6 +67,17 @@ export function hostOf(ctx: Context): DoorHost {
     jobs: agent => {
       const jobs = ctx.get('jobs') as { list(caller: unknown): readonly { readonly status: string }[] } | undefined
       return jobs?.list(agent).filter(job => job.status === 'running' || job.status === 'stopping').length ?? 0
+    },
+    onJobs: changed =>
+      ctx.inject(['jobs'], scope => {
+        // Calls back with the owner; an older host has no such method.
+        const jobs = scope.get('jobs') as { onJobsChanged?(listener: (owner: Agent | undefined) => void): () => void }
+        if (jobs.onJobsChanged !== undefined) scope.effect(() => jobs.onJobsChanged!(changed))
+      }),
+    planMode: agent => {
+      const controller = ctx.get('planMode') as { get(agent: Agent): { active: boolean; pending?: boolean } } | undefined
+      const state = controller?.get(agent)
+      return state === undefined ? foldPlanMode(agent.session.events) : (state.pending ?? state.active)
     },
     goal: agent => (ctx.get('goals') as GoalService | undefined)?.get(agent),
     disarmGoal: agent => {

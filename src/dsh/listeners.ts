@@ -46,5 +46,10 @@ export function listen(ctx: Context, opener: Opener, display: Display): void {
   ctx.on('agent/turn-stopping', ({ agent, turn }) => door.stopping(agent, turn))
   ctx.on('session/event', (session, event) => door.recorded(session, event))
   ctx.on('agent/status', ({ agent }) => door.statusChanged(agent))
+  ctx.on('agent/inbox/inserted', ({ agent }) => door.workChanged(agent))
+  ctx.on('agent/inbox/discarded', ({ agent }) => door.workChanged(agent))
+  host.onJobs(owner => {
+    for (const agent of owner === undefined ? host.agents() : [owner]) door.workChanged(agent)
+  })
   ctx.on('agent/disposed', ({ agent }) => door.disposed(agent))
 }

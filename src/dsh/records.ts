@@ -22,12 +22,51 @@ const heard: ReadonlySet<string> = new Set([
   'approval/asked',
   'approval/decided',
   'plan/mode',
+  'tool/code-dispatch-start',
+  'tool/code-dispatch',
   'compaction/end',
 ])
 
 /** Rows that say what keeps the session at work. */
 export const isWork = ({ type }: { readonly type: string }): boolean =>
   type === 'approval/asked' || type === 'approval/decided' || type === 'plan/mode'
+
+/** The tool by which the host's agents ask a person; its call is open until the answer is there. */
+const askTool = 'ask_user_question'
+
+/** Note in the agent what waits for a person. @returns whether that is other than before. */
+export function noteWaiting(at: TrackedAgent, { type, data }: HostEvent): boolean {
+  const row = data as unknown as Readonly<Record<string, unknown>>
+  const toggled = (open: Set<string>, id: unknown, isOpen: boolean): boolean => {
+    if (!isOpen) return open.delete(String(id))
+    open.add(String(id))
+    return true
+  }
+  switch (type as string) {
+    case 'approval/asked':
+      return toggled(at.approvals, row['id'], true)
+    case 'approval/decided':
+      return toggled(at.approvals, row['id'], false)
+    case 'tool/call':
+      return row['name'] === askTool && toggled(at.questions, row['callId'], true)
+    case 'tool/code-dispatch-start':
+      return row['name'] === askTool && toggled(at.questions, row['subCallId'], true)
+    case 'tool/code-dispatch':
+      return toggled(at.questions, row['subCallId'], false)
+    case 'tool/result': {
+      const { content } = row['message'] as { readonly content: readonly { readonly toolCallId?: string }[] }
+      return toggled(at.questions, content[0]?.toolCallId, false)
+    }
+    case 'turn/end': {
+      // What was open when a turn was cut off is asked no more.
+      const had = at.questions.size > 0
+      at.questions.clear()
+      return had
+    }
+    default:
+      return type === ('plan/mode' as string)
+  }
+}
 
 export const isHeard = (event: HostEvent): boolean => heard.has(event.type)
 

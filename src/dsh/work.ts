@@ -2,6 +2,7 @@
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { DoorHost } from './host.ts'
 import { ownMessage } from './next/messages.ts'
+import { isPersonMessage } from './translate.ts'
 
 export interface Work {
   readonly draining: boolean
@@ -9,26 +10,35 @@ export interface Work {
   /** Helper agents that run for this one, or for a helper of it. */
   readonly children: number
   readonly jobs: number
+  /** Permissions that a person has to decide, also of helpers. */
   readonly approvals: number
+  /** Questions of a tool that a person has to answer. */
+  readonly questions: number
   readonly planMode: boolean
 }
 
-/** @param agent - a main agent. */
-/** @param at - what the session's log told of it. */
+/**
+ * @param agent - a main agent.
+ * @param waitsOf - what the log of an agent told to be open.
+ */
 export function busyOf(
   agent: Agent,
-  host: Pick<DoorHost, 'agents' | 'find' | 'jobs'>,
-  at: { readonly approvals: ReadonlySet<string>; readonly planMode: boolean },
+  host: Pick<DoorHost, 'agents' | 'find' | 'jobs' | 'planMode'>,
+  waitsOf: (agent: Agent) => { readonly approvals: ReadonlySet<string>; readonly questions: ReadonlySet<string> },
 ): Work {
   const helpers = host.agents().filter(other => other !== agent && worksFor(other, agent, host.find))
+  const all = [agent, ...helpers]
   return {
     draining: agent.status === 'running',
-    // A message of the loop that waits for its own turn keeps nobody waiting.
-    queued: agent.inbox.nextTurn.filter(message => ownMessage(message) === undefined).length + agent.inbox.nextStep.length,
+    // A message of the loop that waits for its own turn keeps nobody waiting, nor does context that goes along with whatever comes next.
+    queued:
+      agent.inbox.nextTurn.filter(message => ownMessage(message) === undefined).length +
+      agent.inbox.nextStep.filter(isPersonMessage).length,
     children: helpers.filter(helper => helper.status === 'running').length,
-    jobs: [agent, ...helpers].reduce((sum, each) => sum + host.jobs(each), 0),
-    approvals: at.approvals.size,
-    planMode: at.planMode,
+    jobs: all.reduce((sum, each) => sum + host.jobs(each), 0),
+    approvals: all.reduce((sum, each) => sum + waitsOf(each).approvals.size, 0),
+    questions: all.reduce((sum, each) => sum + waitsOf(each).questions.size, 0),
+    planMode: host.planMode(agent),
   }
 }
 

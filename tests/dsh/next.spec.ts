@@ -13,6 +13,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import * as core from '../../src/dsh/core.ts'
 import { ownMessage } from '../../src/dsh/next/messages.ts'
 import * as next from '../../src/dsh/next.ts'
+import type { EventOf } from '../../src/session/events.ts'
 import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
 
 let folder: string | undefined
@@ -78,6 +79,8 @@ async function boot(options: {
   readonly turns: AnswerScript
   readonly suggest: readonly string[]
   readonly goals?: boolean
+  /** Services of the host beside these, after the tools. */
+  readonly host?: readonly (readonly [plugin: unknown, config: unknown])[]
   readonly headless?: boolean
 }): Promise<World> {
   folder = mkdtempSync(join(tmpdir(), 'outrigger-next-'))
@@ -97,6 +100,7 @@ async function boot(options: {
     cwd: root,
     plugins: [
       [tools(root), {}],
+      ...(options.host ?? []),
       ...(goals.length > 0 ? [[goals[0]!['default'], {}] as const, [goals[1]!, {}] as const] : []),
       ...(options.headless === true ? [] : [[web, {}] as const]),
       [core, {}],
@@ -216,6 +220,91 @@ describe('an armed loop in DSH', () => {
     const last = flat(world.adapter.requests.findLast(request => request.system?.startsWith('You watch') !== true)).join('\n')
     expect(last).toContain('and this')
     expect(last).not.toContain('rogue')
+  })
+})
+
+describe('work beside the agent in DSH', () => {
+  /** What the runtime is told from here on, the newest last. */
+  const heardWork = async (world: World): Promise<EventOf<'work-changed'>[]> => {
+    const { outrigger } = await world.ctx.outrigger.live(world.agent)
+    const heard: EventOf<'work-changed'>[] = []
+    const { handle } = outrigger
+    Object.assign(outrigger, {
+      handle: (...given: Parameters<typeof handle>) => {
+        if (given[0].kind === 'work-changed') heard.push(given[0])
+        return handle(...given)
+      },
+    })
+    return heard
+  }
+
+  it('holds the loop while a job of the agent runs, and goes on when the job ends', async () => {
+    const jobsLocal = await ofHost('@deepseek-ai/dsh-jobs-local')
+    const world = await boot({
+      host: [[jobsLocal['default'], {}]],
+      turns: [text('Ready.'), write('one.ts'), text('One.')],
+      suggest: ['Write one.ts', 'NONE'],
+    })
+    await say(world.agent, 'begin')
+    const jobs = world.ctx.get('jobs') as { start(job: object): unknown; attachController(name: string): void }
+    jobs.attachController('test')
+    const { promise: done, resolve: finish } = Promise.withResolvers<{ status: string }>()
+    jobs.start({ kind: 'bash', label: 'server', owner: world.agent, run: () => ({ cancel: () => {}, done }) })
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('waits: 1 task(s) still running'))
+    expect(mine(world.agent)).toEqual([])
+    finish({ status: 'completed' })
+    await until(() => mine(world.agent).length === 1)
+  })
+
+  it('holds the loop in plan mode and goes on when a person leaves it', async () => {
+    const planMode = await ofHost('@deepseek-ai/dsh-plan-mode')
+    const world = await boot({
+      host: [[planMode['default'], { section: 'Only plan.' }]],
+      turns: [text('Ready.'), write('one.ts'), text('One.')],
+      suggest: ['Write one.ts', 'NONE'],
+    })
+    const plan = world.ctx.get('planMode') as { set(agent: Agent, active: boolean): string }
+    await say(world.agent, 'begin')
+    expect(plan.set(world.agent, true)).toBe('committed')
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('waits: plan mode is on'))
+    expect(mine(world.agent)).toEqual([])
+    // The host tells the agent with a message that waits for the next turn: nobody is kept waiting by it.
+    expect(plan.set(world.agent, false)).toBe('committed')
+    await until(() => mine(world.agent).length === 1)
+  })
+
+  it('knows a question of a tool and a permission as open until they are answered', async () => {
+    const questions = await ofHost('@deepseek-ai/dsh-user-questions')
+    const approval = await ofHost('@deepseek-ai/dsh-user-approval')
+    const ask = { questions: [{ id: 'q', question: 'Which colour?' }] }
+    const world = await boot({
+      host: [
+        [questions['default'], {}],
+        [approval['default'], {}],
+        [await ofHost('@deepseek-ai/dsh-tool-ask-user'), {}],
+      ],
+      turns: [call(['ask_user_question', ask]), text('Blue it is.')],
+      suggest: ['Paint it blue'],
+    })
+    const { promise: answered, resolve: answer } = Promise.withResolvers<object>()
+    const { promise: decided, resolve: decide } = Promise.withResolvers<string>()
+    const asker = world.ctx.get('userQuestions') as { registerProvider(provider: object): void }
+    asker.registerProvider({ ask: () => answered })
+    world.ctx.on('approval/request' as never, (() => decided) as never)
+    const work = await heardWork(world)
+    world.agent.followup(createUserMessage({ content: [{ type: 'text', text: 'paint it' }], source: { kind: 'user' } }))
+    await until(() => work.at(-1)?.questions === 1)
+    const approvals = world.ctx.get('approval') as { request(ask: object): Promise<string> }
+    const permission = approvals.request({ agent: world.agent, toolName: 'write', reason: 'may I' })
+    await until(() => work.at(-1)?.approvals === 1)
+    decide('approved')
+    await permission
+    answer({ answers: [{ id: 'q', selected: ['blue'] }] })
+    await world.agent.whenIdle()
+    await until(() => work.at(-1)?.draining === false)
+    expect(work.at(-1)).toMatchObject({ approvals: 0, questions: 0 })
   })
 })
 
