@@ -51,9 +51,11 @@ export function createCheckpoints({ kernel, journal, secrets, config, beforeWrit
 
   async function take(path: Path, wanted: readonly Wanted[], budgetMs: number, isFinal: boolean): Promise<boolean> {
     const maxComponentBytes = config().checkpointComponentMb * 1024 * 1024
+    // A copy that was removed has to be made again.
+    const there = await Promise.all(wanted.map(({ have }) => have !== undefined && journal.has(have)))
     const checked = await kernel.check(
       {
-        components: wanted.map(({ names, have }) => ({ names, ...(have !== undefined && { have }) })),
+        components: wanted.map(({ names, have }, at) => ({ names, ...(have !== undefined && there[at] === true && { have }) })),
         budgetMs,
         maxComponentBytes,
       },

@@ -24,6 +24,10 @@ export interface Journal {
   load<T extends Json>(part: MaybeBlob<T>): Promise<T | undefined>
   /** Bytes under their SHA-256 in hex; content that is there already is left as it is. */
   keep(hash: string, bytes: Uint8Array): Promise<void>
+  /** Bytes of that hash are there. */
+  has(hash: string): Promise<boolean>
+  /** Bytes of these hashes were removed. */
+  forget(hashes: Iterable<string>): void
   /** `undefined` when there are none of that hash, or they are damaged. */
   bytes(hash: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
@@ -54,12 +58,20 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const key = `repl/${session}`
   const stream = `${key}/journal`
   const lease = await take(store, key, owner, session)
-  const renewal = setInterval(() => void store.lease(key, owner, leaseMs).catch(() => {}), renewMs)
+  // A process that was stopped, or whose clock jumped, can lose the session without having ended.
+  let isOvertaken = false
+  const renew = async (): Promise<void> => {
+    if (!(await store.lease(key, owner, leaseMs)).held) isOvertaken = true
+  }
+  const renewal = setInterval(() => void renew().catch(() => {}), renewMs)
   renewal.unref?.()
-  const state = await read(store, stream)
+  const { state, last } = await read(store, stream)
+  let ours = 0
   const epoch = state.epoch + 1
   const survives = (): WriteOptions => ({ survives: options.fsync() ? 'power-loss' : 'process' })
 
+  /** Seen in the store by this writer, who alone removes any. */
+  const present = new Set<string>()
   const put = async (key: string, value: Json): Promise<void> => {
     try {
       await store.put(key, value, 0, survives())
@@ -75,7 +87,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     async write(record) {
       const cut = record.k === 'open' && state.damage !== undefined ? { cut: state.damage.seq } : {}
       const whole = { v: 1, at: clock.now(), epoch, ...record, ...cut } as JournalRecord
-      await store.append(stream, whole as unknown as Json, survives())
+      if (isOvertaken) throw overtaken(session)
+      ours += 1
+      const seq = await store.append(stream, whole as unknown as Json, survives()).catch((error: unknown) => {
+        ours -= 1
+        throw error
+      })
+      // Numbers are given without gaps: a higher one means that somebody else wrote, and readers drop what this one writes.
+      if (seq > last + ours) isOvertaken = true
+      if (isOvertaken) throw overtaken(session)
       fold(state, whole)
     },
     async part(value, { isMasked = false } = {}) {
@@ -87,7 +107,17 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       return { blob, bytes: Buffer.byteLength(masked) }
     },
     load: part => load(store, part),
-    keep: (hash, bytes) => put(blobKey(hash), { base64: Buffer.from(bytes).toString('base64') }),
+    async keep(hash, bytes) {
+      await put(blobKey(hash), { base64: Buffer.from(bytes).toString('base64') })
+      present.add(hash)
+    },
+    async has(hash) {
+      if (!present.has(hash) && (await store.get(blobKey(hash))) !== undefined) present.add(hash)
+      return present.has(hash)
+    },
+    forget(hashes) {
+      for (const hash of hashes) present.delete(hash)
+    },
     async bytes(hash) {
       const { base64 } = ((await store.get(blobKey(hash)))?.value ?? {}) as { base64?: unknown }
       if (typeof base64 !== 'string') return undefined
@@ -114,7 +144,7 @@ export async function readSession(
     if (typeof at === 'number') lastUse = Math.max(lastUse, at)
     bytes += Buffer.byteLength(JSON.stringify(record))
   }
-  return { journal: { state: await read(store, stream), load: part => load(store, part) }, lastUse, bytes }
+  return { journal: { state: (await read(store, stream)).state, load: part => load(store, part) }, lastUse, bytes }
 }
 
 async function load<T extends Json>(store: Store, part: MaybeBlob<T>): Promise<T | undefined> {
@@ -142,10 +172,23 @@ async function take(store: Store, key: string, owner: string, session: string): 
   })
 }
 
-/** What follows a record that cannot be read is left out, up to where a writer went on from the record before it. */
-async function read(store: Store, stream: string): Promise<JournalState> {
+function overtaken(session: string): OutriggerError {
+  return new OutriggerError('REPL_HELD', `session ${session} was taken over by another process`, {
+    subject: session,
+    hint: 'go on there, or start this one again when that one has ended',
+    exit: 4,
+  })
+}
+
+/**
+ * What follows a record that cannot be read is left out, up to where a writer went on from the record before it. `last`: the number of the last
+ * record, 0 when there is none.
+ */
+async function read(store: Store, stream: string): Promise<{ readonly state: JournalState; readonly last: number }> {
   const state = emptyState()
+  let last = 0
   for await (const { seq, record } of store.read(stream, 0)) {
+    last = seq
     const known = record as unknown as JournalRecord
     const fault = faultOf(known)
     if (state.damage === undefined && fault !== undefined) state.damage = { seq, why: fault }
@@ -155,7 +198,7 @@ async function read(store: Store, stream: string): Promise<JournalState> {
     }
     fold(state, known)
   }
-  return state
+  return { state, last }
 }
 
 function faultOf(record: JournalRecord): string | undefined {

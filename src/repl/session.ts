@@ -18,7 +18,7 @@ import { type Journal, openJournal, sha256 } from './journal.ts'
 import { type CallAnswer, type CellReport, Kernel, type KernelOptions, type WorkerLoss } from './kernel.ts'
 import { createOwnCalls, membersOf, type OwnCalls } from './own-calls.ts'
 import { createPaths, type Paths } from './path.ts'
-import { pruneSession } from './prune.ts'
+import { pruneSession, replacedCopies } from './prune.ts'
 import { sourceOf } from './recovery.ts'
 import { type FailureStreak, nextStreak, noStreak, resultOf } from './result.ts'
 import { Revival } from './revival.ts'
@@ -88,6 +88,9 @@ const maxQueue = 32
 const lookMs = 1_000
 /** A copy that takes longer than a next cell may wait is made after so long without one. */
 const slowCheckMs = 250
+/** So long after a cell, and for so many bytes, it is worth the while to remove copies. */
+const calmMs = 3_000
+const tidyBytes = 8 * 1024 * 1024
 /** Workers that may die of something older before they take a cell up. */
 const maxAttempts = 3
 
@@ -146,6 +149,9 @@ class Session implements ReplSession {
   #warnings: Warning[] = []
   #copying: Promise<unknown> | undefined
   #soon: ReturnType<typeof setTimeout> | undefined
+  #calm: ReturnType<typeof setTimeout> | undefined
+  /** Copies that are gone from the store. */
+  readonly #pruned = new Set<string>()
   #idle: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: SessionOptions, journal: Journal, secrets: Secrets, durability: { fsync: boolean }) {
@@ -278,6 +284,7 @@ class Session implements ReplSession {
     if (task === undefined) return
     clearTimeout(this.#idle)
     clearTimeout(this.#soon)
+    clearTimeout(this.#calm)
     this.#current = task
     void task.work().finally(() => {
       this.#current = undefined
@@ -371,6 +378,8 @@ class Session implements ReplSession {
   #rest(): void {
     if (this.#isClosed) return
     if (this.#kernel.worker !== null && !this.#revival.isNeeded) this.#copy()
+    this.#calm = setTimeout(() => void this.#tidy(), calmMs)
+    this.#calm.unref?.()
     const { idleMs } = this.#config
     if (idleMs === 0) return
     this.#idle = setTimeout(() => void this.rest(), idleMs)
@@ -542,14 +551,27 @@ class Session implements ReplSession {
   }
 
   prune(): Promise<Pruned> {
-    return this.#enqueue(undefined, () =>
-      pruneSession({
-        store: this.#options.store,
-        session: this.name,
-        state: this.#journal.state,
-        keep: this.#config.keepCheckpoints,
-      }),
-    )
+    return this.#enqueue(undefined, async () => {
+      const { state } = this.#journal
+      this.#journal.forget(replacedCopies({ state, ...this.#room() }).keys())
+      return pruneSession({ store: this.#options.store, session: this.name, state, ...this.#room() })
+    })
+  }
+
+  #room(): { readonly keep: number; readonly maxBytes: number } {
+    const { keepCheckpoints, checkpointSessionMb } = this.#config
+    return { keep: keepCheckpoints, maxBytes: checkpointSessionMb * 1024 * 1024 }
+  }
+
+  /** Removes copies that newer ones have replaced, when that is worth the while. */
+  async #tidy(): Promise<void> {
+    if (this.#isClosed || this.#current !== undefined) return
+    const replaced = replacedCopies({ state: this.#journal.state, ...this.#room() })
+    let bytes = 0
+    for (const [hash, size] of replaced) if (!this.#pruned.has(hash)) bytes += size
+    if (bytes < tidyBytes) return
+    for (const hash of replaced.keys()) this.#pruned.add(hash)
+    await this.prune().catch(() => undefined)
   }
 
   async confirm(cell: number, how: 'confirmed' | 'altered', note?: string): Promise<void> {
@@ -650,6 +672,7 @@ class Session implements ReplSession {
     this.#isClosed = true
     clearTimeout(this.#idle)
     clearTimeout(this.#soon)
+    clearTimeout(this.#calm)
     this.#cancelAll()
     await this.#copying
     await this.#kernel.end()
