@@ -6,6 +6,7 @@ import { openProject } from '../node/open.ts'
 import { systemTimers } from '../node/timers.ts'
 import { createOutrigger, type Door } from '../runtime/outrigger.ts'
 import { findRoot } from '../runtime/places.ts'
+import { markOf } from '../runtime/progress.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Action } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
@@ -31,6 +32,7 @@ async function openLive(
     ledger: project.ledger,
     door,
     deliver,
+    mark: markOf(project),
     modes: () => project.modes.list().map(mode => mode.name),
   })
   return { project, outrigger, faults }

@@ -233,6 +233,7 @@ export function createNextEngine(deps: NextDeps): Engine<NextState> {
     name: 'next',
     initial: noNextState,
     isForgettable,
+    isInFlow: ({ memory }) => memory?.local.loop != null,
     encode: encodeNext,
     decode: decodeNext,
     async handle(state: NextState, event: Handled, _facts: SessionFacts, context: StepContext): Promise<Step<NextState>> {

@@ -5,6 +5,7 @@ import type { Action, ActionKind, FailureReason } from '../session/actions.ts'
 import type { AnyEngine } from '../session/engine.ts'
 import type { EventKind, EventOf, SessionEvent } from '../session/events.ts'
 import type { SessionFacts } from '../session/facts.ts'
+import type { TakeMark } from './progress.ts'
 import type { Ledger } from './project.ts'
 import type { HoldPart } from './turn-end.ts'
 import type { Timers } from './wakes.ts'
@@ -50,6 +51,8 @@ export interface OutriggerOptions {
   deliver?(session: string, actions: readonly Action[]): void
   /** Was this content written by an engine of ours? Then the `file-changed` is dropped. */
   isOwnWrite?(path: string): boolean
+  /** Where the work stands, while a loop is armed. Left out: only which files were written tells whether a round got anywhere. */
+  readonly mark?: TakeMark
   /** Modes of the platform that the status line shows, as `no store`. */
   modes?(): readonly string[]
   /** Sees every action as the engine asked for it. */

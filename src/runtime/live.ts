@@ -7,6 +7,7 @@ import type { SessionFacts } from '../session/facts.ts'
 import { emptyFacts } from '../session/fold.ts'
 import { emptyFolded, type Folded } from '../session/folded.ts'
 import type { StatusPart } from './compose.ts'
+import type { Grant } from './progress.ts'
 import { noTurns, type Turns } from './turns.ts'
 
 type Context = ActionOf<'add-context'>
@@ -32,6 +33,8 @@ export interface Live {
   readonly id: string
   folded: Folded
   turns: Turns
+  /** While a loop is armed, where a door can tell how the work stands. */
+  grant: Grant | null
   /** Contexts without a carrier yet. */
   waiting: readonly Context[]
   /** Other actions that wait for the session's next answer. */
@@ -61,6 +64,7 @@ export function createLive(id: string, project: string, at: number): Live {
     id,
     folded: emptyFolded(id, project, at),
     turns: noTurns,
+    grant: null,
     waiting: [],
     pending: [],
     cells: new Map(),

@@ -18,6 +18,7 @@ import { createDocuments } from './documents.ts'
 import type { Door, Outrigger, OutriggerOptions, StopAnswer } from './doors.ts'
 import { type Cell, documentKey, hearCall, type Live, stateKey } from './live.ts'
 import { peersOf } from './peers.ts'
+import { beginGrant, progressSince } from './progress.ts'
 import type { LedgerEntry } from './project.ts'
 import { createQueues } from './queues.ts'
 import { fitPart, roomAt } from './room.ts'
@@ -97,9 +98,17 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     const { folded, event: complete } = foldEvent(live.folded, event, { ...(testCommands !== undefined && { testCommands }) })
     live.folded = folded
     if (event.kind === 'model-answered' || event.kind === 'model-failed') endAsk(live, event.ask)
-    await hearEngines(live, answer, complete)
+    await hearEngines(live, answer, await marked(live, complete))
     await save(live, answer.door)
     if (event.kind === 'session-ended' && isMain) sessions.release(live)
+  }
+
+  /** The end of a turn while a loop is armed says where the work stands; what keel wrote at the end is in it. */
+  async function marked(live: Live, event: SessionEvent): Promise<SessionEvent> {
+    const { grant } = live
+    if (grant === null || options.mark === undefined || event.kind !== 'turn-ended' || event.agent !== undefined) return event
+    const mark = event.mark ?? (await progressSince(grant, live.folded.writes, options.mark))
+    return mark === undefined ? event : { ...event, mark }
   }
 
   const save = (live: Live, door: Door) => sessions.save(live, door.shortLived === true)
@@ -163,6 +172,12 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     const otherLoop = engine.isInFlow?.(state) ?? false
     if (otherLoop === (going.inFlow ?? false)) return
     going.inFlow = otherLoop
+    if (engine.name === 'next') {
+      const { mark } = options
+      live.grant = otherLoop && mark !== undefined ? await beginGrant(live.folded.writes, mark) : null
+    }
+    // Whoever comes last has nobody to wait for it.
+    if (engine === engines.at(-1)) return
     const { session, at } = answer.event
     const event: SessionEvent = { kind: 'work-changed', session, project: options.root, at, otherLoop }
     live.folded = foldEvent(live.folded, event).folded

@@ -6,6 +6,7 @@ import { typeHere } from '../runtime/live-commands.ts'
 import { typedOperation } from '../runtime/next.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
+import { markOf } from '../runtime/progress.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Action, ActionOf } from '../session/actions.ts'
 import type { EventOf } from '../session/events.ts'
@@ -66,6 +67,7 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
     ledger: project.ledger,
     door: callerOf('claude-code/0 none').door,
     deliver: (session, actions) => outbox.put(session, carry(session, actions)),
+    mark: markOf(project),
     modes: () => project.modes.list().map(mode => mode.name),
   })
   const connections = createConnections({

@@ -82,7 +82,7 @@ export interface Engine<S> {
   /** Throws an `OutriggerError` naming the field; the runtime then starts from `initial`. */
   decode(json: Json): S
   readonly answers?: Answers<S>
-  /** It is about to go on by itself (a save, a countdown, a fresh start): other loops wait for it. */
+  /** It is about to go on by itself (a save, a countdown, a fresh start, an armed loop): engines after it wait. */
   isInFlow?(state: S): boolean
   handle(
     state: S,

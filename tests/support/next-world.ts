@@ -2,7 +2,7 @@
 import { createNextEngine } from '../../src/next-step/engine.ts'
 import { defaultNextConfig, type NextConfig } from '../../src/next-step/types.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createOutrigger, type HandledEvent, type Outrigger } from '../../src/runtime/outrigger.ts'
+import { createOutrigger, type HandledEvent, type Outrigger, type OutriggerOptions } from '../../src/runtime/outrigger.ts'
 import type { LedgerEntry } from '../../src/runtime/project.ts'
 import { createScratchStore } from '../../src/runtime/scratch-store.ts'
 import { createVirtualTime, type VirtualTime } from '../../src/runtime/virtual-time.ts'
@@ -43,6 +43,7 @@ export function nextProcess(
   owner = '1:boot:1',
   config: Partial<NextConfig> = { model: 'test/m', local: false },
   session = 's1',
+  { mark, earlier = [] }: { readonly mark?: OutriggerOptions['mark']; readonly earlier?: OutriggerOptions['engines'] } = {},
 ): NextProcess {
   const actions: Action[] = []
   const ledger: LedgerEntry[] = []
@@ -58,7 +59,8 @@ export function nextProcess(
     store: async () => store,
     clock: time.clock,
     timers: time.timers,
-    engines: [engine],
+    engines: [...earlier, engine],
+    ...(mark !== undefined && { mark }),
     ledger: {
       write: async entries => {
         ledger.push(...entries)
