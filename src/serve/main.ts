@@ -2,19 +2,18 @@
  * `outrigger serve`: the engines of one project for every door that asks, one process a project. The lease
  * `serve` decides who it is; the document of the same name says where it listens.
  */
-import { chmodSync, rmSync } from 'node:fs'
 import type { Io } from '../cli/io.ts'
 import { printDocument } from '../cli/print.ts'
 import type { Parts } from '../cli/run.ts'
 import { OutriggerError } from '../errors.ts'
 import type { Lease } from '../ports/store.ts'
 import type { Project } from '../runtime/project.ts'
-import { healthOf } from './client.ts'
 import { createEngines } from './engines.ts'
+import { type Listening, listen } from './listen.ts'
 import { createLog } from './log.ts'
-import { makeSocketFolder, socketPath } from './place.ts'
+import { socketPath } from './place.ts'
 import { protocolVersion, type Running } from './protocol.ts'
-import { createEngineServer, type EngineServer } from './server.ts'
+import { createEngineServer } from './server.ts'
 import { runningOf, startDetached, stopRunning } from './start.ts'
 
 export interface ServeOptions {
@@ -78,12 +77,17 @@ async function listenUntilDone(
   const engines = createEngines(project, { socket, log: log.write })
   const server = createEngineServer({ engines, version, log: log.write, onStop: () => stop.abort('asked to') })
   const timers: ReturnType<typeof setInterval>[] = []
+  let place: Listening | undefined
   try {
-    await bind(server, socket)
+    const listening = await listen(server, socket, alive =>
+      held({ socket, pid: alive.pid, protocol: alive.protocol, version: alive.version }, String(alive.pid)),
+    )
+    place = listening
     const running = { socket, pid: process.pid, protocol: protocolVersion, version }
     await note(project, running)
     log.write(`listening on ${socket}, pid ${process.pid}, version ${version}`)
     ready(running)
+    const keep = keeperOf(listening, why => stop.abort(why), log.write)
     timers.push(
       setInterval(() => {
         renew(project, () => stop.abort('another process has the project')).catch(() => undefined)
@@ -92,6 +96,7 @@ async function listenUntilDone(
       setInterval(() => {
         // Moved away or removed: its store went along, and whoever opens it there needs the lease.
         if (project.files.stat(project.root)?.kind !== 'folder') stop.abort('the project is gone')
+        else keep()
       }, lookMs),
       setInterval(
         () => {
@@ -104,13 +109,11 @@ async function listenUntilDone(
     log.write(`ends: ${stop.signal.aborted ? String(stop.signal.reason) : 'a signal'}`)
   } finally {
     for (const timer of timers) clearInterval(timer)
+    place?.remove()
+    place?.close()
     await server.close()
     await engines.close()
-    // Only the one that is ours: a successor may listen there by now.
-    if (stop.signal.reason !== 'another process has the project') {
-      if (process.platform !== 'win32') rmSync(socket, { force: true })
-      await forget(project)
-    }
+    if (stop.signal.reason !== 'another process has the project') await forget(project)
     await lease?.release().catch(() => undefined)
   }
 }
@@ -137,27 +140,22 @@ function held(running: Running | undefined, holder: string): OutriggerError {
   })
 }
 
-/** Nobody else has the lease: what lies at the place is dead, unless it answers. */
-async function bind({ http }: EngineServer, socket: string): Promise<void> {
-  makeSocketFolder(socket)
-  const alive = await healthOf(socket, 500)
-  if (alive !== undefined)
-    throw held({ socket, pid: alive.pid, protocol: alive.protocol, version: alive.version }, String(alive.pid))
-  if (process.platform !== 'win32') rmSync(socket, { force: true })
-  // Private from its first moment: the folder is, and the file is made so.
-  const mask = process.umask(0o177)
-  try {
-    await new Promise<void>((resolve, reject) => {
-      http.once('error', reject)
-      http.listen(socket, () => {
-        http.off('error', reject)
-        resolve()
+/** Where nobody can find it any more, it must not keep the lease. One look at a time. */
+function keeperOf(listening: Listening, stop: (why: string) => void, log: (text: string) => void): () => void {
+  let isLooking = false
+  return () => {
+    if (isLooking) return
+    isLooking = true
+    listening
+      .keep()
+      .then(how => {
+        if (how === 'made again') log('the socket was gone: made again')
       })
-    })
-  } finally {
-    process.umask(mask)
+      .catch((error: unknown) => stop(`its socket is gone: ${error instanceof Error ? error.message : String(error)}`))
+      .finally(() => {
+        isLooking = false
+      })
   }
-  if (process.platform !== 'win32') chmodSync(socket, 0o600)
 }
 
 async function renew(project: Project, onLost: () => void): Promise<void> {

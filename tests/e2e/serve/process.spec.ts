@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -52,16 +52,20 @@ async function hook(root: string, event: string, more: object = {}) {
   return { code: ran.code, err: ran.err, json: JSON.parse(ran.out) as Record<string, unknown> }
 }
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A killed child of init is gone soon; a zombie counts as gone where /proc says so.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
 async function dies(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL')
   for (let tries = 0; tries < 200; tries++) {
-    try {
-      process.kill(pid, 0)
-      // A killed child of init is gone soon; a zombie counts as gone where /proc says so.
-      if (/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return
-    } catch {
-      return
-    }
+    if (!isAlive(pid)) return
     await new Promise(resolve => setTimeout(resolve, 10))
   }
   throw new Error(`${pid} does not die`)
@@ -129,6 +133,39 @@ describe('doctor', () => {
 })
 
 describe('when something goes wrong', () => {
+  it('is found again where its socket was removed, or something else lies there, with what it heard', () =>
+    withProject(async root => {
+      const running = await detach(root)
+      await tell(running, root, 's', 'session-started', { source: 'startup' })
+      const spoil = [
+        () => rmSync(running.socket),
+        () => rmSync(dirname(running.socket), { recursive: true }),
+        () => {
+          rmSync(running.socket)
+          writeFileSync(running.socket, 'not a socket')
+        },
+      ]
+      for (const spoilt of spoil) {
+        spoilt()
+        expect(await detach(root)).toEqual(running)
+        expect((await healthOf(running.socket, 5_000))?.sessions).toEqual(['s'])
+      }
+      chmodSync(dirname(running.socket), 0o777)
+      chmodSync(running.socket, 0o666)
+      await expect.poll(() => statSync(running.socket).mode & 0o777, { timeout: 5_000 }).toBe(0o600)
+      expect(statSync(dirname(running.socket)).mode & 0o777).toBe(0o700)
+    }))
+
+  it('leaves a place that it cannot have back, so that its project is free', () =>
+    withProject(async root => {
+      const { socket, pid } = await detach(root)
+      rmSync(socket)
+      mkdirSync(socket)
+      await expect.poll(() => isAlive(pid), { timeout: 8_000 }).toBe(false)
+      rmSync(socket, { recursive: true })
+      expect((await detach(root)).pid).not.toBe(pid)
+    }))
+
   it('a process killed in the middle of a turn is started again and knows what it heard', () =>
     withProject(async root => {
       expect((await program.run(root, ['keel', 'stamp'])).code).toBe(0)
