@@ -91,8 +91,23 @@ async function storeOf(
     })
   }
   const folder = resolve(project.root, session)
-  const store = openStore({ state: folder, userState: null }, { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner) })
-  return { store, name: sessionName.test(basename(folder)) ? basename(folder) : 'session', close: () => store.close() }
+  const store = openStore(
+    { state: folder, userState: null, isShared: true },
+    { isDead: owner => isOfThisBoot(owner) && !isOwnerAlive(owner) },
+  )
+  try {
+    return { store, name: await nameIn(store, basename(folder)), close: () => store.close() }
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+/** The folder is the session, whatever it is called now: one that was moved or copied goes on under the name that it has inside. */
+async function nameIn(store: Store, folder: string): Promise<string> {
+  const usual = sessionName.test(folder) ? folder : 'session'
+  const names = (await store.list('repl/')).flatMap(key => /^repl\/([^/]+)\/journal$/.exec(key)?.[1] ?? [])
+  return names.length === 1 ? names[0]! : usual
 }
 
 /** Where clocks of cells start and what their random numbers derive from, for runs that print the same bytes. */

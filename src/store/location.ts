@@ -24,6 +24,8 @@ export interface StorePlaces {
   readonly state: string
   /** The project's folder below the user's state folder; `null` without a home folder. */
   readonly userState: string | null
+  /** Other files may lie beside the store, and git is to see them. */
+  readonly isShared?: boolean
 }
 
 export interface StoreFile {
@@ -56,7 +58,7 @@ export function makeStore(places: StorePlaces): StoreFile {
       exit: 3,
     })
   }
-  const refused = linkedOut(places) ?? tryMake(places.state)
+  const refused = linkedOut(places) ?? tryMake(places.state, places.isShared)
   if (refused === undefined) return { file: join(places.state, fileName) }
   const second = places.userState === null ? 'no home folder' : tryMake(places.userState)
   if (places.userState !== null && second === undefined) return { file: join(places.userState, fileName), notInProject: refused }
@@ -67,13 +69,13 @@ export function makeStore(places: StorePlaces): StoreFile {
   })
 }
 
-/** The folder of the state, private and ignored by git. Throws the system's error. */
-export function makeStateFolder(folder: string): void {
+/** The folder of the state, private and ignored by git: all of it, or where others keep files in it the store alone. Throws the system's error. */
+export function makeStateFolder(folder: string, isShared = false): void {
   // The folder above is shared with the project's own files and keeps the usual mode.
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
-    writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx' })
+    writeFileSync(join(folder, '.gitignore'), isShared ? `/.gitignore\n/${fileName}*\n` : '*\n', { flag: 'wx' })
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
   }
@@ -103,10 +105,10 @@ function linkedOut({ root, state }: StorePlaces): 'ELOOP' | undefined {
 }
 
 /** Why not, as a system's code. */
-function tryMake(folder: string): string | undefined {
+function tryMake(folder: string, isShared = false): string | undefined {
   const file = join(folder, fileName)
   try {
-    makeStateFolder(folder)
+    makeStateFolder(folder, isShared)
     // Made here and not by SQLite, whose files are readable by everyone; its side files take this one's mode.
     closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600))
     return whyNotWritable(folder, file)
