@@ -174,6 +174,7 @@ interface Question {
 /** One worker and what is known of it. */
 interface Link {
   readonly process: WorkerProcess
+  readonly cwd: string
   readonly nonce: Uint8Array
   readonly reader: FrameReader
   readonly raw: { readonly stdout: RawOutput; readonly stderr: RawOutput }
@@ -369,6 +370,12 @@ export class Kernel {
   }
 
   readonly #gone: (() => void)[] = []
+  #startFailure: { readonly code: string; readonly cwd: string } | undefined
+
+  /** Why the system did not start the last process; `undefined` when it did. */
+  get startFailure(): { readonly code: string; readonly cwd: string } | undefined {
+    return this.#startFailure
+  }
 
   #start(): Link {
     const { cwd, env, heapMb, decorators, jsx, recording } = this.#options.start()
@@ -381,6 +388,7 @@ export class Kernel {
         cell => this.#fenced(stream, cell),
       )
     let link: Link
+    this.#startFailure = undefined
     const process = this.#options.workers.start(
       { cwd, env, heapMb },
       {
@@ -394,6 +402,7 @@ export class Kernel {
     )
     link = {
       process,
+      cwd,
       nonce,
       reader: new FrameReader(nonce),
       raw: { stdout: raw('stdout'), stderr: raw('stderr') },
@@ -680,6 +689,7 @@ export class Kernel {
   }
 
   #ended(link: Link, end: WorkerEnd): void {
+    this.#startFailure = end.failed === undefined ? undefined : { code: end.failed, cwd: link.cwd }
     link.isGone = true
     clearInterval(link.watch)
     for (const stream of ['stdout', 'stderr'] as const) link.raw[stream].end()

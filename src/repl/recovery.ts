@@ -2,6 +2,7 @@
  * Carries a plan out in a new worker. What turns out otherwise than planned — a file changed, a copy cannot be read, a cell runs another way than it did —
  * is planned again without it, until what is left is true. Never fails: what cannot be had is lost, with a reason.
  */
+import { OutriggerError } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
 import type { LostName } from './dependencies.ts'
 import { isBlob, type Journal, sha256 } from './journal.ts'
@@ -326,14 +327,24 @@ class Recovering {
     return Math.max(this.#deadline - performance.now(), graceMs)
   }
 
-  /** A worker that keeps dying: the session goes on without its names. */
+  /** A worker that keeps dying: the session goes on without its names. Where none could be started nothing is lost: the next cell tries again. */
   #giveUp(): Recovered {
+    const failure = this.#parts.kernel.startFailure
+    if (failure !== undefined) throw notStarted(failure)
     const names = new Map<string, PlannedName>()
     for (const [name, { kind, cell }] of this.#path.dependencies.bound) {
       names.set(name, { status: 'lost', reason: 'diverged', kind, cell })
     }
     return { names, timersDropped: 0, diverged: this.#diverged }
   }
+}
+
+function notStarted({ code, cwd }: { readonly code: string; readonly cwd: string }): OutriggerError {
+  return new OutriggerError('OUT-K001', `The worker could not be started in ${cwd} (${code}). No name is lost.`, {
+    subject: cwd,
+    hint: code === 'ENOENT' ? 'make the folder again and run the cell again' : 'run the cell again in a moment',
+    exit: 3,
+  })
 }
 
 /** As it was submitted; `undefined` when it is gone, or held a secret that the environment does not have any more. */

@@ -1,6 +1,6 @@
 /** `outrigger repl` as it ships: built, in a process of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { buildProgram, type Program } from '../support/cli/program.ts'
@@ -207,6 +207,33 @@ describe('serve', () => {
     await first.exit
     const third = serve(cwd, './s')
     expect(await third.until(line => line['schema'] === 'outrigger.repl.hello/1')).toMatchObject({ cells: 1 })
+  })
+
+  it('goes on in a folder that was moved, and hides from git only what is its own there', async () => {
+    const cwd = program.folder()
+    const first = serve(cwd, './old')
+    await first.ask({ id: 1, op: 'run', code: 'const kept = 1' })
+    await first.ask({ id: 2, op: 'close' })
+    await first.exit
+    expect(readFileSync(join(cwd, 'old/.gitignore'), 'utf8')).toBe('/.gitignore\n/store.db*\n')
+    renameSync(join(cwd, 'old'), join(cwd, 'new'))
+    const second = serve(cwd, './new')
+    expect(await second.ask({ id: 1, op: 'run', code: 'return kept' })).toMatchObject({ cell: 2, value: 1 })
+  })
+
+  it('loses no name while its folder is gone', async () => {
+    const cwd = join(program.folder(), 'work')
+    mkdirSync(cwd)
+    const { ask } = serve(cwd, join(program.folder(), 's'))
+    await ask({ id: 1, op: 'run', code: 'const kept = 1' })
+    await ask({ id: 2, op: 'kill9' })
+    rmSync(cwd, { recursive: true })
+    expect(await ask({ id: 3, op: 'run', code: 'return kept' })).toMatchObject({
+      ok: false,
+      error: { code: 'OUT-K001', hint: 'make the folder again and run the cell again' },
+    })
+    mkdirSync(cwd)
+    expect(await ask({ id: 4, op: 'run', code: 'return kept' })).toMatchObject({ value: 1, recovery: { counts: { lost: 0 } } })
   })
 
   it('remembers cells, handles and output after a restart, and has its names again', async () => {
