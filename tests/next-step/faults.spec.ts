@@ -1,27 +1,13 @@
 /** What goes wrong around a loop: its rule holds, the reason is told, nothing starts twice. Events and prints as in the worked examples. */
 import { describe, expect, it } from 'vitest'
-import { createSimulator } from '../../src/next-step/simulate.ts'
-import { parseTrace, printed } from '../support/next-traces.ts'
+import { playTrace } from '../support/next-play.ts'
 
 const ready = 'arm; end 10 → ask g1; ok g1 Write the parser → ready, fire 1/8'
 const judging =
   '[model:"test/m",local:false,judgeModel:"test/j"] arm judge=true; end 10 → ask g1; ok g1 Write the parser → ready, fire 1/8; start 11 plugin; edit a.ts; end 11 → ask g2; ok g2 Test the parser → ready, ask j1, hold judge'
 
-function play(text: string): { readonly seen: readonly string[]; readonly wanted: readonly string[] } {
-  const { config, steps } = parseTrace(text)
-  const simulator = createSimulator({ showInput: false })
-  simulator.hear(JSON.stringify({ kind: 'config', set: config }))
-  return {
-    seen: steps.map(({ text: event, line }) => {
-      const prints = simulator.hear(JSON.stringify(line)).flatMap(out => printed(out) ?? [])
-      return `${event} → ${prints.sort().join(', ')}`
-    }),
-    wanted: steps.map(({ text: event, expected }) => `${event} → ${[...expected].sort().join(', ')}`),
-  }
-}
-
 const check = (_: string, text: string): void => {
-  const { seen, wanted } = play(text)
+  const { seen, wanted } = playTrace(text)
   expect(seen).toEqual(wanted)
 }
 
