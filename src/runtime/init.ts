@@ -5,7 +5,7 @@
 import { OutriggerError } from '../errors.ts'
 import type { Json } from '../ports/json.ts'
 import { decodeInput } from '../session/decode.ts'
-import type { InputSchema, Operation } from '../session/operation.ts'
+import type { Caller, InputSchema, Operation } from '../session/operation.ts'
 import { configTemplate } from './config-template.ts'
 import { joinPath, parentOf } from './places.ts'
 import type { Project } from './project.ts'
@@ -49,7 +49,16 @@ const input = {
 const installTimeoutMs = 10 * 60_000
 
 /** Events of hosts that run commands, as `outrigger hook` answers them. */
-const hookEvents = ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'FileChanged', 'Stop', 'SessionEnd']
+const hookEvents = [
+  'SessionStart',
+  'UserPromptSubmit',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'FileChanged',
+  'Stop',
+  'PreCompact',
+  'SessionEnd',
+]
 
 export function initOperation(project: Project): Operation<InitInput, InitOutput> {
   return {
@@ -59,13 +68,15 @@ export function initOperation(project: Project): Operation<InitInput, InitOutput
     positional: ['target'],
     readOnly: false,
     decode: value => decodeInput(input, value) as InitInput,
-    run: given => init(project, given),
+    run: (given, { progress }) => init(project, given, progress),
     render: initText,
     examples: ['outrigger init claude-code', 'outrigger init dsh --profile web --dry-run'],
   }
 }
 
-async function init(project: Project, given: InitInput): Promise<InitOutput> {
+type Report = Caller['progress']
+
+async function init(project: Project, given: InitInput, report: Report): Promise<InitOutput> {
   if (given.profile !== undefined && given.target !== 'dsh') {
     throw new OutriggerError('BAD_INPUT', 'only DSH has profiles', {
       subject: 'profile',
@@ -76,11 +87,11 @@ async function init(project: Project, given: InitInput): Promise<InitOutput> {
   if (target === undefined) return initProject(project, dryRun)
   switch (target) {
     case 'dsh':
-      return initDsh(project, given.profile ?? 'web', dryRun)
+      return initDsh(project, given.profile ?? 'web', dryRun, report)
     case 'hooks':
       return initHooks(dryRun)
     case 'claude-code':
-      return initClaudeCode(project, dryRun)
+      return initClaudeCode(project, dryRun, report)
   }
 }
 
@@ -111,7 +122,7 @@ interface Command {
   readonly cwd: string
 }
 
-async function initDsh(project: Project, profile: string, dryRun: boolean): Promise<InitOutput> {
+async function initDsh(project: Project, profile: string, dryRun: boolean, report: Report): Promise<InitOutput> {
   if (!/^[\w][\w.-]*$/.test(profile)) {
     throw new OutriggerError('BAD_INPUT', `"${profile}" is no name of a profile`, {
       subject: 'profile',
@@ -131,7 +142,7 @@ async function initDsh(project: Project, profile: string, dryRun: boolean): Prom
     { program: 'npm', args: ['pack', '--silent', '--ignore-scripts', '--pack-destination', packs], cwd: program.folder },
     { program: 'dsh', args: ['plugin', '--profile', profile, 'add', tarball], cwd: project.root },
   ]
-  if (!dryRun) for (const command of commands) await runHost(project, command)
+  if (!dryRun) await runAll(project, commands, report)
   return {
     target: 'dsh',
     dryRun,
@@ -153,13 +164,13 @@ function builtProgram({ system: { program } }: Project): Project['system']['prog
 }
 
 /** The plugin is a marketplace of its own; the host reads a folder in place, so it lasts as long as this package does. */
-async function initClaudeCode(project: Project, dryRun: boolean): Promise<InitOutput> {
+async function initClaudeCode(project: Project, dryRun: boolean, report: Report): Promise<InitOutput> {
   const plugin = joinPath(builtProgram(project).folder, 'dist', 'claude-code')
   const commands: readonly Command[] = [
     { program: 'claude', args: ['plugin', 'marketplace', 'add', plugin], cwd: project.root },
     { program: 'claude', args: ['plugin', 'install', 'outrigger@outrigger'], cwd: project.root },
   ]
-  if (!dryRun) for (const command of commands) await runHost(project, command)
+  if (!dryRun) await runAll(project, commands, report)
   return {
     target: 'claude-code',
     dryRun,
@@ -171,6 +182,14 @@ async function initClaudeCode(project: Project, dryRun: boolean): Promise<InitOu
       '`/keel` in a session shows the documents that are behind; `/outrigger` shows what works',
       'take it out again with `claude plugin uninstall outrigger@outrigger`',
     ],
+  }
+}
+
+/** A host may take half a minute for one of them, as without a network: who waits sees which. */
+async function runAll(project: Project, commands: readonly Command[], report: Report): Promise<void> {
+  for (const [index, command] of commands.entries()) {
+    report(lineOf(command), index + 1, commands.length)
+    await runHost(project, command)
   }
 }
 

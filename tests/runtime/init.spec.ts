@@ -123,6 +123,18 @@ describe('init dsh', () => {
     })
   })
 
+  it('says which command of the host runs', async () => {
+    const { env } = recorded()
+    const { project } = await testProject(() => {}, { env })
+    const said: unknown[] = []
+    const progress = (...words: readonly unknown[]) => void said.push(words)
+    await initOperation(as(project, { folder: '/opt/outrigger' })).run({ target: 'claude-code' }, testCaller({ progress }))
+    expect(said).toEqual([
+      ['claude plugin marketplace add /opt/outrigger/dist/claude-code', 1, 2],
+      ['claude plugin install outrigger@outrigger', 2, 2],
+    ])
+  })
+
   it("gives the plugin's folder of what runs here to Claude Code as a marketplace, then installs from it", async () => {
     const { env, calls } = recorded()
     const { project, root } = await testProject(() => {}, { env })
@@ -168,7 +180,7 @@ describe('init for other hosts', () => {
     const { settings, next } = await run(project, { target: 'hooks' })
     const hooks = (settings as { hooks: Record<string, { hooks: { command: string }[] }[]> }).hooks
     expect(Object.keys(hooks)).toEqual(
-      expect.arrayContaining(['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop', 'SessionEnd']),
+      expect.arrayContaining(['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop', 'PreCompact', 'SessionEnd']),
     )
     for (const [event, entries] of Object.entries(hooks)) expect(entries[0]!.hooks[0]!.command).toBe(`outrigger hook ${event}`)
     expect(next.join(' ')).toContain('.claude/settings.json')
