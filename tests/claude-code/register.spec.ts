@@ -299,6 +299,23 @@ describe('the poll', () => {
   })
 })
 
+describe('the end of a session', () => {
+  begun()
+
+  it('is told to the process that runs', async () => {
+    await world.fire('session.end', { reason: 'prompt_input_exit', sessionId: 's1' })
+    expect(world.events.at(-1)).toMatchObject({ kind: 'session-ended', session: 's1', reason: 'prompt_input_exit' })
+  })
+
+  it('starts none', async () => {
+    world.fetch = async () => {
+      throw new Error('fetch failed: ECONNREFUSED')
+    }
+    expect(await world.fire('session.end', { reason: 'other', sessionId: 's1' }, () => ({ went: 'on' }))).toEqual({ went: 'on' })
+    expect(world.starts).toHaveLength(1)
+  })
+})
+
 describe('a submission of ours', () => {
   begun()
 

@@ -680,9 +680,10 @@ export function register(on: On): void {
     const reason = from.textOf(e['reason'])
     ended = from.textOf(e['sessionId'])
     isCleared = reason === 'clear'
-    if (!isOurs) return next(e)
+    // A process that ended because nobody needed it is not started for a farewell: the host waits only a moment.
+    if (!isOurs || socket === '') return next(e)
     const session = ended === '' ? await $.session.id() : ended
-    await tell($, place => ({ ...place, session, kind: 'session-ended', reason }))
+    await post($, { session, project, at: await $.clock.now(), kind: 'session-ended', reason })
     return next(e)
   }).catch((_$, e, next) => next(e))
 
