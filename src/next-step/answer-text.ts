@@ -1,5 +1,5 @@
 /** Answers of commands as text for people; takes nothing but the document. */
-import { displacedText, failureText, holdText, refusals, stopText } from './texts.ts'
+import { countOf, displacedText, failureText, holdText, ineligibleText, quietText, refusals, stopText } from './texts.ts'
 
 export type ReplyDocument = Readonly<Record<string, unknown>> & { readonly name: string; readonly ok: boolean }
 
@@ -55,7 +55,7 @@ interface GrantShown {
 function armText(reply: ReplyDocument): string {
   const grant = reply['grant'] as GrantShown
   const until = grant.until === null ? '' : `, until \`${grant.until}\` succeeds`
-  const budget = `${grant.rounds} rounds, ${Math.round(grant.tokens / 1_000)}k tokens, ${grant.ms / 60_000} min${until}`
+  const budget = `${countOf(grant.rounds, 'round')}, ${Math.round(grant.tokens / 1_000)}k tokens, ${grant.ms / 60_000} min${until}`
   const head =
     reply['already'] === true ? `Autorun is armed already: ${budget}.` : `Autorun: ${budget}. Your words or Stop end it.`
   if (reply['displaced'] === true) return `${head}\n${displacedText}`
@@ -67,32 +67,57 @@ function suggestText(reply: ReplyDocument): string {
   if (offer !== undefined) return offer.intent === 'goal-edit' ? `Changes the goal: ${offer.text}` : `Next: ${offer.text}`
   if (reply['kind'] === 'pending') return 'Looking for the next step…'
   const reason = String(reply['reason'] ?? '')
-  return reply['kind'] === 'failed' ? `No suggestion: ${failureText(reason, null)}` : `${String(reply['kind'])}: ${reason}`
+  if (reply['kind'] === 'failed') return `No suggestion: ${failureText(reason, null)}`
+  return `No suggestion: ${reply['kind'] === 'off' ? ineligibleText(reason) : quietText(reason)}`
+}
+
+interface OfferRow {
+  readonly status: string
+  readonly text: string
+  readonly intent: string
+  readonly reason: string | null
+  readonly error: string | null
+  readonly gen: string | null
+}
+
+interface LoopShown {
+  readonly armed: boolean
+  readonly hold: string | null
+  readonly reason: string | null
+  readonly spent: { readonly rounds: number; readonly tokens: number; readonly ms: number }
 }
 
 function stateText(reply: ReplyDocument): string {
-  const offer = reply['offer'] as {
-    readonly status: string
-    readonly text: string
-    readonly reason: string | null
-    readonly gen: string | null
-  } | null
-  const loop = reply['loop'] as {
-    readonly armed: boolean
-    readonly hold: string | null
-    readonly reason: string | null
-    readonly spent: { readonly rounds: number; readonly tokens: number; readonly ms: number }
+  const offer = reply['offer'] as OfferRow | null
+  const { armed, hold, reason, spent: used } = reply['loop'] as LoopShown
+  const spent = `${countOf(used.rounds, 'round')}, ${Math.round(used.tokens / 1_000)}k tokens, ${Math.floor(used.ms / 60_000)} min`
+  const why = reply['reason']
+  const nothing = `next has nothing to do in this session${typeof why === 'string' ? `: ${ineligibleText(why)}` : ''}`
+  const line = offer === null || offer.gen === null ? undefined : offerText(offer)
+  return [
+    String(reply['status'] ?? nothing),
+    ...(line === undefined ? [] : [line]),
+    ...(armed ? [`autorun: ${spent} so far${hold === null ? '' : `; waits: ${holdText(hold)}`}`] : []),
+    ...(!armed && reason !== null ? [`autorun stopped: ${stopText(reason)} (${spent})`] : []),
+  ].join('\n')
+}
+
+/** The stored step in words; its name is for programs. */
+function offerText({ status, text, intent, reason, error }: OfferRow): string | undefined {
+  switch (status) {
+    case 'ready':
+      return intent === 'goal-edit' ? `Changes the goal: ${text}` : `Next: ${text}`
+    case 'analyzing':
+      return 'Looking for the next step…'
+    case 'quiet':
+      return `No suggestion: ${quietText(reason)}`
+    case 'failed':
+      return `No suggestion: ${failureText(reason, error)}`
+    case 'consumed':
+      return `Sent: ${text}`
+    case 'superseded':
+      return text === '' ? undefined : `Withdrawn, as ${quietText(reason)}: ${text}`
+    default:
+      return undefined
   }
-  const spent = `${loop.spent.rounds} rounds, ${Math.round(loop.spent.tokens / 1_000)}k tokens, ${Math.floor(loop.spent.ms / 60_000)} min`
-  const lines = [
-    String(reply['status'] ?? 'next has nothing to do in this session'),
-    ...(offer === null || offer.gen === null
-      ? []
-      : [
-          `offer ${offer.gen}: ${offer.status}${offer.reason === null ? '' : ` (${offer.reason})`}${offer.text === '' ? '' : ` — ${offer.text}`}`,
-        ]),
-    ...(loop.armed ? [`autorun: ${spent} so far${loop.hold === null ? '' : `; waits: ${holdText(loop.hold)}`}`] : []),
-    ...(!loop.armed && loop.reason !== null ? [`autorun stopped: ${stopText(loop.reason)} (${spent})`] : []),
-  ]
-  return lines.join('\n')
 }

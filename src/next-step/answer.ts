@@ -229,6 +229,7 @@ export function stateOf(m: Moment): Fields {
   const { maxChars, contextChars, maxRounds, maxTokens, maxMinutes } = config
   return {
     enabled: ineligible(m) === null,
+    reason: ineligible(m),
     model: m.model,
     local: config.local,
     offer: m.row,

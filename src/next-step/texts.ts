@@ -114,6 +114,44 @@ export function failureText(reason: string | null, error: string | null): string
   return texts[reason ?? ''] ?? error ?? reason ?? 'no answer'
 }
 
+/** Words of why there is nothing to offer, or why an offer is gone. */
+export function quietText(reason: string | null): string {
+  const texts: Readonly<Record<string, string>> = {
+    nothing: 'nothing useful is left to do',
+    'nothing-local': 'the session itself shows no open step, and no model is named',
+    'nothing-yet': 'nothing was said yet',
+    'empty-goal': 'the answer named no change of the goal',
+    empty: 'the answer was empty',
+    'turn-running': 'the agent is working',
+    'no-completed-turn': 'no turn is completed yet',
+    'already-run': 'this step was run already',
+    dismissed: 'you sent it away',
+    'no-offer': 'there is none for this turn',
+    'newer-turn': 'a newer turn began',
+    human: 'you went on yourself',
+    'goal-changed': 'the goal changed',
+    compacted: 'the context was compacted',
+    cleared: 'the session was cleared',
+  }
+  if (reason?.startsWith('filtered:') === true) return 'the answer was no step'
+  return texts[reason ?? ''] ?? reason ?? 'no reason is known'
+}
+
+/** Words of why a session gets no offers. */
+export function ineligibleText(reason: string): string {
+  const texts: Readonly<Record<string, string>> = {
+    'not-root': 'it is a helper of another session',
+    'not-interactive': 'nobody is at it: it only prints',
+    'not-mounted': 'its preset is without next',
+    off: 'next is off here',
+    'not-enabled': 'no model is named and local is false',
+  }
+  return texts[reason] ?? reason
+}
+
+/** A number with its word. */
+export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
+
 export const displacedText = 'This loop now starts the turns; the goal keeps its objective but not its own rounds.'
 
 export interface Refusal {

@@ -3,6 +3,7 @@ import { OutriggerError } from '../errors.ts'
 import { answerText } from '../next-step/answer-text.ts'
 import { createNextEngine } from '../next-step/engine.ts'
 import type { NextState } from '../next-step/state.ts'
+import { type LogRecord, logLine } from '../next-step/verbs/log.ts'
 import type { SuggestDeps } from '../next-step/verbs/suggest.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { Engine } from '../session/engine.ts'
@@ -79,12 +80,33 @@ export function typedOperation(project: Project): Operation<{ readonly session: 
 }
 
 async function logOf(project: Project, session: string, count: number): Promise<readonly string[]> {
-  const lines: string[] = []
-  for await (const { at, what, reason, text } of project.ledger.read({ engine: 'next', session })) {
-    lines.push(`${at} ${what} ${reason ?? ''} — ${text}`)
-    if (lines.length > count) lines.shift()
+  return (await recordsOf(project, session, count)).map(logLine)
+}
+
+async function recordsOf(project: Project, session: string, count: number): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = []
+  for await (const { at, turn, what, reason, text, detail } of project.ledger.read({ engine: 'next', session })) {
+    records.push({ at, turn, what, reason, text, ...(detail !== undefined && { detail }) })
+    if (records.length > count) records.shift()
   }
-  return lines
+  return records
+}
+
+/** What next-step did in a session that is live or was; `undefined`: there is none. */
+export async function nextRecords(
+  project: Project,
+  session: string | undefined,
+  count: number,
+): Promise<{ readonly session: string; readonly records: readonly LogRecord[] } | undefined> {
+  const of = session ?? (await livePlaces(project))[0]?.session ?? (await lastHeardOf(project))
+  if (of === undefined) return undefined
+  return { session: of, records: await recordsOf(project, of, count) }
+}
+
+async function lastHeardOf(project: Project): Promise<string | undefined> {
+  let last: string | undefined
+  for await (const { session } of project.ledger.read({ engine: 'next' })) last = session ?? last
+  return last
 }
 
 /** One question to a model of the person's configuration. Throws an error with exit 3 when it does not answer. */

@@ -8,7 +8,7 @@ import { packSessionOperations } from '../pack/verbs/session.ts'
 import { engineOrder } from '../session/actions.ts'
 import type { AnyOperation, Caller } from '../session/operation.ts'
 import { nextConfig } from './config-next.ts'
-import { askFor, commandLive } from './next.ts'
+import { askFor, commandLive, nextRecords } from './next.ts'
 import { platformOperations } from './platform-operations.ts'
 import type { Project } from './project.ts'
 import { openSessionLog, sessionOperations } from './session-operations.ts'
@@ -34,6 +34,7 @@ export function operationsOf(project: Project): readonly AnyOperation[] {
       randomHex: digits => project.clock.randomHex(digits),
       ask: request => askFor(project, request),
       command: (session, args, by) => commandLive(project, session, args, by),
+      records: (session, count) => nextRecords(project, session, count),
     }),
     ...sessionOperations(project),
     ...platformOperations(project),

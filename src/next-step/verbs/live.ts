@@ -154,7 +154,8 @@ function isPersonHere({ door, actor }: Caller): boolean {
   return actor.kind === 'person' && (door !== 'cli' || actor.basis === 'terminal')
 }
 
-function refused(code: string, subject: unknown): OutriggerError {
+/** A refusal of a verb, with what to do. */
+export function refused(code: string, subject: unknown): OutriggerError {
   const { message, hint, exit } = refusals[code] ?? { message: code, hint: 'see outrigger next state', exit: 2 as const }
   return new OutriggerError(code, message, { hint, exit, ...(typeof subject === 'string' && { subject }) })
 }
