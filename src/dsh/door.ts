@@ -7,7 +7,8 @@ import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent as HostEvent, Session } from '@deepseek-ai/dsh-session'
 import type { ToolExecution, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { OutriggerError } from '../errors.ts'
-import type { Action } from '../session/actions.ts'
+import type { ReplyDocument } from '../next-step/answer-text.ts'
+import type { Action, ActionOf } from '../session/actions.ts'
 import { capText } from '../session/caps.ts'
 import { openTurn, type TrackedAgent } from './agents.ts'
 import type { Doors } from './carries.ts'
@@ -17,6 +18,7 @@ import type { DoorHost } from './host.ts'
 import { notice } from './messages.ts'
 import { type Fence, fence } from './next/fence.ts'
 import { ownMessage } from './next/messages.ts'
+import { createReach } from './reach.ts'
 import { isHeard, isWork, noteWaiting, tellRecord } from './records.ts'
 import type { DshRuntime, LiveProject } from './runtime.ts'
 import { createSessions, noPage } from './sessions.ts'
@@ -44,7 +46,7 @@ export interface DshDoor {
   /** Jobs, or messages that wait, are others than before. */
   workChanged(agent: Agent): void
   disposed(agent: Agent): void
-  close(): void
+  close(): Promise<void>
   /** The runtime of an agent's project and the session that the agent counts for. */
   live(agent: Agent): Promise<LiveProject & { readonly session: string }>
 }
@@ -53,6 +55,8 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
   const guard = createGuard(host.warn)
   const sessions = createSessions(runtime, { host, guard, doors, display })
   const { track, open, originOf, handle } = sessions
+  const reach = createReach(host.warn)
+  runtime.onLeave(live => reach.leaveAll(live))
 
   const tellBusy = async (agent: Agent): Promise<void> => {
     const at = track(agent)
@@ -78,6 +82,7 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     }
     const live = isNewTurn ? await sessions.reopen(agent) : await open(agent)
     await at.starting
+    if (isNewTurn) guard.start(at.session, 'the socket', () => beReachable(agent, live, true))
     const added: UserMessage[] = []
     const own = messages.map(ownMessage).find(each => each !== undefined)
     for (const message of messages.filter(each => isPersonMessage(each) && ownMessage(each) === undefined)) {
@@ -192,7 +197,13 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     }
   }
 
-  const command = async (agent: Agent, name: string, args: string): Promise<Reply> => {
+  /** Everything that a command asks for but its answer is carried out here. */
+  const obey = async (
+    agent: Agent,
+    name: string,
+    args: string,
+    by: 'person' | 'plugin',
+  ): Promise<ActionOf<'reply'> | undefined> => {
     const at = track(agent)
     const live = await open(agent)
     await at.starting
@@ -200,15 +211,35 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       await tellBusy(agent)
       await tellGoal(agent)
     }
-    const event = { ...originOf(live, at), kind: 'command-run', name, args, by: 'person' } as const
+    const event = { ...originOf(live, at), kind: 'command-run', name, args, by } as const
     const actions = [...(await live.outrigger.handle(event, doors.outer))]
     const displaced = actions.find(action => action.kind === 'displace-goal')
     if (displaced !== undefined) actions.push(...(await displace(live, agent, displaced.id)))
     at.pending.push(...sessions.carry(live, at.session, actions))
-    const reply = actions.find(action => action.kind === 'reply')
+    return actions.find(action => action.kind === 'reply')
+  }
+
+  const command = async (agent: Agent, name: string, args: string): Promise<Reply> => {
+    const reply = await obey(agent, name, args, 'person')
     return reply === undefined
       ? { ok: false, text: `${name}: no answer yet; see the status line` }
       : { ok: reply.ok, text: reply.text }
+  }
+
+  /** From now on a terminal of the person reaches the session, once it has a store: one in which nothing was said makes none. */
+  const beReachable = async (agent: Agent, live: LiveProject, hasSpoken: boolean): Promise<void> => {
+    const at = track(agent)
+    if (at.helper !== undefined || !display.isOpen || !runtime.isOn('next')) return
+    if (!hasSpoken && !live.project.hasStore()) return
+    live.project.live.type ??= async (session, name, args, by) => {
+      const found = sessions.find(session)
+      if (found === undefined || track(found).helper !== undefined) return undefined
+      const reply = await obey(found, name, args, by)
+      if (reply === undefined)
+        throw new OutriggerError('NEXT_NO_ANSWER', 'the session gave no answer', { exit: 3, hint: 'try again' })
+      return { session, document: reply.document as unknown as ReplyDocument }
+    }
+    await reach.enter(live, at.session)
   }
 
   const end = async (agent: Agent): Promise<void> => {
@@ -217,12 +248,17 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
     if (!at.started || at.helper !== undefined) return
     const untaken = display.end(at.session)
     const live = await runtime.of(at.cwd)
+    await reach.leave(live, at.session)
     for (const id of untaken) await live.outrigger.failed(id, noPage)
     await live.outrigger.handle({ ...originOf(live, at), kind: 'session-ended', reason: 'disposed' })
   }
 
   return {
-    sessionStarted: (agent, source) => guard.start(agent.id, 'the start of a session', () => open(agent, source)),
+    sessionStarted: (agent, source) =>
+      guard.start(agent.id, 'the start of a session', async () => {
+        const live = await open(agent, source)
+        await beReachable(agent, live, false)
+      }),
     fence: (agent, messages, turn) => guard.run(agent.id, 'a step', { kind: 'open' } as Fence, () => ask(agent, messages, turn)),
     entering: (agent, messages, turn) => guard.run(agent.id, 'a step', nothing, () => enter(agent, messages, turn)),
     called: async (exec, result) => {
@@ -259,7 +295,10 @@ export function createDoor(runtime: DshRuntime, host: DoorHost, doors: Doors, di
       guard.start(agent.id, 'what runs beside a session', () => tellBusy(agent))
     },
     disposed: agent => guard.start(agent.id, 'the end of a session', () => end(agent)),
-    close: sessions.close,
+    close: async () => {
+      sessions.close()
+      await reach.close()
+    },
     live: async agent => ({ ...(await open(agent)), session: track(agent).session }),
   }
 }

@@ -20,9 +20,9 @@ export function listen(ctx: Context, opener: Opener, display: Display): void {
   const runtime = createDshRuntime(opener, doors.outer)
   const door = createDoor(runtime, host, doors, display)
   ctx.provide('outrigger', { ...runtime, live: door.live, command: door.command, typing: door.typing })
-  ctx.effect(() => () => {
-    door.close()
-    return runtime.close()
+  ctx.effect(() => async () => {
+    await runtime.close()
+    await door.close()
   })
 
   ctx.on('agent/session-start', ({ agent, source }) => door.sessionStarted(agent, source))

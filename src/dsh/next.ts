@@ -18,8 +18,8 @@ export type Config = NextRowConfig
 export const Config: typeof NextRowConfig = NextRowConfig
 
 export function apply(ctx: Context, config: NextRowConfig = {}): void {
-  const settings = nextSettings(ctx, config, () => void ctx.outrigger.changed())
-  ctx.effect(() => ctx.outrigger.engine({ name: 'next', settings, create: project => nextEngineOf(project) }))
+  const settings = nextSettings(ctx, config, () => void ctx.outrigger.changed('next'))
+  ctx.effect(() => ctx.outrigger.engine({ name: 'next', settings, create: project => nextEngineOf(project), readsLate: true }))
   serveDraft(ctx)
   registerCommand(
     ctx,

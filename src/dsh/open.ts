@@ -20,7 +20,13 @@ async function openLive(
   deliver: (session: string, actions: readonly Action[]) => void,
   door: Door,
 ): Promise<LiveProject> {
-  const overrides = rows.map(row => ({ from: 'host' as const, section: row.name, values: row.settings() }))
+  const overrides = rows.map(row => ({
+    from: 'host' as const,
+    section: row.name,
+    get values() {
+      return row.settings()
+    },
+  }))
   const project = await openProject({ cwd: root, env: process.env, door: 'dsh', isTerminal: false, overrides })
   const { engines, faults } = await enginesOf(project, rows)
   const outrigger = createOutrigger({

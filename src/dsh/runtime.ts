@@ -22,6 +22,8 @@ export interface EngineRow {
   /** Keys of the engine's configuration section that the host sets, by dotted path; nearer than the files. */
   settings(): Readonly<Record<string, Json>>
   create(project: Project): AnyEngine
+  /** It looks at its section whenever it needs it: a changed setting needs no new engine. */
+  readonly readsLate?: boolean
 }
 
 export interface LiveProject {
@@ -47,12 +49,19 @@ export interface DshRuntime {
   /** Switch an engine on. The answer switches it off again. */
   engine(row: EngineRow): () => void
   isOn(name: EngineName): boolean
-  /** The settings of a row changed: projects are opened anew with the next event. */
-  changed(): Promise<void>
+  /**
+   * The settings of a row, or files, changed. Projects are opened anew with the next event; one in which a loop or a countdown goes
+   * on is kept until that has ended (`settle`).
+   */
+  changed(row?: EngineName): Promise<void>
+  /** Between two turns: a project that was kept in spite of a change is let go when nothing goes on in it any more. */
+  settle(cwd: string): Promise<void>
   /** The runtime of a session's folder. Rejects when the project cannot be opened; a later call tries again. */
   of(cwd: string): Promise<LiveProject>
   /** Who takes what engines ask for late or of their own accord. */
   onDeliver(take: (session: string, actions: readonly Action[]) => void): void
+  /** Called before a project is closed that is not opened anew for the sake of a setting. */
+  onLeave(leave: (live: LiveProject) => Promise<void>): void
   close(): Promise<void>
 }
 
@@ -71,17 +80,31 @@ export function createDshRuntime(opener: Opener, door: Door): DshRuntime {
   const rows = new Map<EngineName, EngineRow>()
   /** By root: sessions in different folders of a project share its runtime. */
   const live = new Map<string, Promise<LiveProject>>()
+  const ready = new Map<string, LiveProject>()
+  /** Roots of projects to be opened anew. */
+  const stale = new Set<string>()
   let take: (session: string, actions: readonly Action[]) => void = () => {}
+  let leave: (live: LiveProject) => Promise<void> = async () => {}
 
-  const close = async (): Promise<void> => {
-    const opened = [...live.values()]
-    live.clear()
+  const end = async (roots: readonly string[], isLeft = false): Promise<void> => {
+    const opened = roots.flatMap(root => live.get(root) ?? [])
+    for (const root of roots) {
+      live.delete(root)
+      ready.delete(root)
+      stale.delete(root)
+    }
     for (const result of await Promise.allSettled(opened)) {
       if (result.status === 'rejected') continue
+      if (isLeft) await leave(result.value)
       await result.value.outrigger.close()
       await result.value.project.close()
     }
   }
+
+  const close = (): Promise<void> => end([...live.keys()], true)
+
+  /** Kept while something goes on by itself in it: a loop, a countdown. */
+  const isKept = (root: string): boolean => ready.get(root)?.outrigger.isInFlow() === true
 
   return {
     engine: row => {
@@ -94,18 +117,39 @@ export function createDshRuntime(opener: Opener, door: Door): DshRuntime {
       }
     },
     isOn: name => rows.has(name),
-    changed: close,
+    changed: async name => {
+      const isLate = name !== undefined && rows.get(name)?.readsLate === true
+      const ended: string[] = []
+      for (const root of live.keys()) {
+        const at = ready.get(root)
+        at?.project.config.refresh()
+        if (isLate && at !== undefined && at.faults.length === 0) continue
+        if (isKept(root)) stale.add(root)
+        else ended.push(root)
+      }
+      await end(ended)
+    },
+    settle: async cwd => {
+      const root = opener.rootOf(cwd)
+      if (stale.has(root) && !isKept(root)) await end([root])
+    },
     of: cwd => {
       const root = opener.rootOf(cwd)
       const known = live.get(root)
       if (known !== undefined) return known
       const opened = opener.open(root, [...rows.values()], (session, actions) => take(session, actions), door)
       live.set(root, opened)
-      opened.catch(() => live.delete(root))
+      opened.then(
+        at => live.get(root) === opened && ready.set(root, at),
+        () => live.get(root) === opened && live.delete(root),
+      )
       return opened
     },
     onDeliver: next => {
       take = next
+    },
+    onLeave: next => {
+      leave = next
     },
     close,
   }

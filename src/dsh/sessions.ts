@@ -217,6 +217,7 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
     handle,
     carry,
     reopen: async agent => {
+      await runtime.settle(track(agent).cwd)
       const live = await open(agent)
       if (!live.project.config.refresh()) return live
       await runtime.changed()

@@ -43,7 +43,7 @@ const maxBytes = 1024 * 1024
 export interface Override {
   readonly from: 'host' | 'option'
   readonly section: SectionName
-  /** By dotted path below the section. */
+  /** By dotted path below the section. May be a getter: `refresh` asks again. */
   readonly values: Readonly<Record<string, Json>>
 }
 
@@ -85,12 +85,14 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
         ]),
   ]
   let loaded: readonly Loaded[] = []
+  let near = ''
   let fileFault: OutriggerError | undefined
   let sections: ReadonlyMap<SectionName, Section> | undefined
   let companion: { readonly of: Resolved; readonly config: CompanionConfig } | undefined
 
   function load(): ReadonlyMap<SectionName, Section> {
     loaded = sources.map(source => loadFile(files, source))
+    near = JSON.stringify(overrides)
     const before = sections
     const read = new Map(sectionNames.map(name => [name, resolveSection(name, loaded, overrides)] as const))
     // `models` belongs to no engine: what is wrong in it is wrong in the file.
@@ -178,7 +180,8 @@ export function createConfiguration(files: Files, places: Places, overrides: rea
     refresh() {
       const before = sections
       if (before === undefined) return false
-      const moved = loaded.some(({ stamp }, at) => !sameStamp(stamp, stampOf(files, sources[at]!.path)))
+      const isFileMoved = loaded.some(({ stamp }, at) => !sameStamp(stamp, stampOf(files, sources[at]!.path)))
+      const moved = isFileMoved || near !== JSON.stringify(overrides)
       if (!moved) return false
       const after = load()
       return sectionNames.some(name => JSON.stringify(valuesOf(before.get(name))) !== JSON.stringify(valuesOf(after.get(name))))

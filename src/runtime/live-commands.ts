@@ -45,6 +45,38 @@ export function typeHere(
 
 const prefix = 'live/'
 
+/** Where a session is live: the socket of the process that runs it, and since when. */
+export interface LiveEntry {
+  readonly socket: string
+  readonly pid: number
+  readonly door: string
+  /** ms since the epoch. */
+  readonly at: number
+}
+
+/** Say where a session is live. A store that cannot be written hides it, no more. */
+export async function enterLive(project: Pick<Project, 'sessionStore'>, session: string, entry: LiveEntry): Promise<void> {
+  try {
+    const store = await project.sessionStore()
+    const key = `${prefix}${session}`
+    await store.put(key, { ...entry }, (await store.get(key))?.version ?? 0)
+  } catch {
+    // Another process says so at the same time: the later one has it.
+  }
+}
+
+/** The session is live here no more. An entry of another process stays. */
+export async function leaveLive(project: Pick<Project, 'sessionStore'>, session: string): Promise<void> {
+  try {
+    const store = await project.sessionStore()
+    const key = `${prefix}${session}`
+    const there = await store.get(key)
+    if ((there?.value as { pid?: number } | undefined)?.pid === process.pid) await store.remove(key, there!.version)
+  } catch {
+    // Whoever reads it asks the socket, and nobody answers there.
+  }
+}
+
 interface Place {
   readonly session: string
   readonly socket: string

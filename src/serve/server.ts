@@ -16,6 +16,8 @@ import { doorHeader, type Health, maxBodyBytes, protocolHeader, protocolVersion,
 export interface ServerOptions {
   readonly engines: Engines
   readonly version: string
+  /** `questions`: health and operations only; the engines hear their events from elsewhere, and the process is not to be stopped. */
+  readonly accepts?: 'questions'
   /** Told once when a door asks the process to end. */
   onStop(): void
   log(text: string): void
@@ -30,7 +32,7 @@ export interface EngineServer {
   close(): Promise<void>
 }
 
-export function createEngineServer({ engines, version, onStop, log }: ServerOptions): EngineServer {
+export function createEngineServer({ engines, version, accepts, onStop, log }: ServerOptions): EngineServer {
   const { project, outrigger, outbox, connections } = engines
   const startedAt = new Date(project.clock.now()).toISOString()
   const running = new Map<string, AbortController>()
@@ -146,7 +148,7 @@ export function createEngineServer({ engines, version, onStop, log }: ServerOpti
       })
     }
     const caller = callerOf(request.headers[doorHeader])
-    switch (asked) {
+    switch (accepts === 'questions' && !questions.has(asked) ? '' : asked) {
       case 'GET /health':
         return finish(response, 200, health())
       case 'GET /wait':
@@ -202,6 +204,8 @@ export function createEngineServer({ engines, version, onStop, log }: ServerOpti
     },
   }
 }
+
+const questions: ReadonlySet<string> = new Set(['GET /health', 'POST /op', 'POST /cancel'])
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []

@@ -9,12 +9,17 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import { defineTool } from '@deepseek-ai/dsh-tools'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as core from '../../src/dsh/core.ts'
 import { ownMessage } from '../../src/dsh/next/messages.ts'
 import * as next from '../../src/dsh/next.ts'
+import { openProject } from '../../src/node/open.ts'
+import { enterLive, livePlaces } from '../../src/runtime/live-commands.ts'
+import { operationsOf } from '../../src/runtime/operations.ts'
+import { ask } from '../../src/serve/client.ts'
 import type { EventOf } from '../../src/session/events.ts'
 import { type AnswerScript, bootLoop, call, flat, type Harness, say, text } from '../support/dsh/in-process.ts'
+import { temporaryFolder } from '../support/temporary.ts'
 
 let folder: string | undefined
 let harness: Harness | undefined
@@ -23,6 +28,7 @@ afterEach(async () => {
   harness = undefined
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   folder = undefined
+  vi.unstubAllEnvs()
 })
 
 const requireOfHost = createRequire(createRequire(import.meta.url).resolve('@deepseek-ai/dsh/package.json'))
@@ -71,6 +77,8 @@ const tools = (root: string) => ({
 interface World extends Harness {
   readonly root: string
   readonly agent: Agent
+  /** A person changes the row's settings. */
+  set(values: object): void
   type(line: string): Promise<{ readonly ok: boolean; readonly text: string }>
 }
 
@@ -83,6 +91,9 @@ async function boot(options: {
   readonly host?: readonly (readonly [plugin: unknown, config: unknown])[]
   readonly headless?: boolean
 }): Promise<World> {
+  const place = temporaryFolder()
+  vi.stubEnv('XDG_RUNTIME_DIR', place)
+  vi.stubEnv('XDG_CONFIG_HOME', place)
   folder = mkdtempSync(join(tmpdir(), 'outrigger-next-'))
   execFileSync('git', ['init', '-q', folder])
   const root = folder
@@ -95,6 +106,7 @@ async function boot(options: {
   }
   const goals =
     options.goals === true ? [await ofHost('@deepseek-ai/dsh-goal'), await ofHost('@deepseek-ai/dsh-goal-round-driver')] : []
+  const settings = { ...next.Config({ model: 'mock/m1', local: false }) }
   harness = await bootLoop({
     script: Array.from({ length: 400 }, () => answer),
     cwd: root,
@@ -104,7 +116,7 @@ async function boot(options: {
       ...(goals.length > 0 ? [[goals[0]!['default'], {}] as const, [goals[1]!, {}] as const] : []),
       ...(options.headless === true ? [] : [[web, {}] as const]),
       [core, {}],
-      [next, next.Config({ model: 'mock/m1', local: false })],
+      [{ name: 'next', inject: next.inject, apply: (ctx: Context) => next.apply(ctx, settings) }, {}],
     ],
   })
   const agent = await harness.create()
@@ -112,7 +124,7 @@ async function boot(options: {
     const done = await harness!.ctx.commands.execute(agent, line, [], new AbortController().signal)
     return { ok: done?.result.kind === 'success', text: (done?.result as { text?: string } | undefined)?.text ?? '' }
   }
-  return { ...harness, root, agent, type }
+  return { ...harness, root, agent, type, set: values => void Object.assign(settings, values) }
 }
 
 const write = (name: string) => call(['write', { file_path: name, content: 'x' }])
@@ -147,7 +159,9 @@ describe('an offer in DSH', () => {
   it('is never made for a headless run', async () => {
     const world = await boot({ turns: [text('Built it.')], suggest: ['Run the unit tests'], headless: true })
     await say(world.agent, 'build it')
-    expect(await world.type('/next suggest')).toMatchObject({ text: 'off: not-interactive' })
+    expect(await world.type('/next suggest')).toMatchObject({
+      text: expect.stringMatching(/not-interactive|nobody is at it/) as string,
+    })
     expect(world.adapter.requests).toHaveLength(1)
   })
 })
@@ -305,6 +319,96 @@ describe('work beside the agent in DSH', () => {
     await world.agent.whenIdle()
     await until(() => work.at(-1)?.draining === false)
     expect(work.at(-1)).toMatchObject({ approvals: 0, questions: 0 })
+  })
+})
+
+describe('a terminal beside the host', () => {
+  /** What the command line does in a process of its own: it asks by the socket that the store names. */
+  const terminal = async (world: World) => {
+    const project = await openProject({ cwd: world.root, env: process.env, door: 'cli', isTerminal: true })
+    onTestFinished(() => project.close())
+    const verb = async (name: string, given: object = {}) => {
+      const operation = operationsOf(project).find(each => each.name === `next.${name}`)!
+      const caller = {
+        door: 'cli',
+        actor: project.actor('person'),
+        signal: AbortSignal.timeout(10_000),
+        progress: () => {},
+      } as const
+      return (await operation.run(operation.decode(given), caller)) as Record<string, unknown>
+    }
+    return { project, verb }
+  }
+
+  it('arms the loop that lives in the host, sees what it does, and ends it', async () => {
+    const world = await boot({
+      turns: [text('Ready.'), write('one.ts'), text('Which colour do you want?')],
+      suggest: ['Write one.ts', 'Paint it blue'],
+    })
+    await say(world.agent, 'begin')
+    const { project, verb } = await terminal(world)
+    await until(async () => (await livePlaces(project)).length === 1)
+    expect(await verb('arm', { rounds: 2 })).toMatchObject({ ok: true, grant: { rounds: 2 } })
+    await until(async () => (await stateOf(world)).includes('waits: the agent asked you'))
+    expect(mine(world.agent)).toMatchObject([{ source: { summary: 'Autorun 1 of 2: Write one.ts' } }])
+    expect(await verb('state')).toMatchObject({ ok: true, session: 's1', loop: { armed: true, hold: 'question' } })
+    expect(await verb('disarm')).toMatchObject({ ok: true, was: 'armed' })
+    expect(await stateOf(world)).not.toContain('waits:')
+  })
+
+  it('is answered by the socket of a living host only, and finds none when the host has gone', async () => {
+    const world = await boot({ turns: [text('Ready.')], suggest: ['NONE'] })
+    await say(world.agent, 'begin')
+    const { project, verb } = await terminal(world)
+    await until(async () => (await livePlaces(project)).length === 1)
+    const socket = join(temporaryFolder(), 'dead.sock')
+    await enterLive(project, 'dead', { socket, pid: 1, door: 'dsh', at: Date.now() + 60_000 })
+    expect((await livePlaces(project)).map(({ session }) => session)).toEqual(['dead', 's1'])
+    expect(await verb('state')).toMatchObject({ ok: true, session: 's1' })
+    await world.stop()
+    harness = undefined
+    await until(async () => (await livePlaces(project)).map(({ session }) => session).join() === 'dead')
+    await expect(verb('state')).rejects.toMatchObject({ code: 'NEXT_NO_SESSION', exit: 2 })
+  })
+
+  it('may ask and command, and tells no events and stops no host', async () => {
+    const world = await boot({ turns: [text('Ready.')], suggest: ['NONE'] })
+    await say(world.agent, 'begin')
+    const { project } = await terminal(world)
+    await until(async () => (await livePlaces(project)).length === 1)
+    const { socket } = (await livePlaces(project))[0]!
+    const post = (path: string, body: object) => ask({ socket, door: 'cli/0 x' }, 'POST', path, body, { timeoutMs: 5_000 })
+    const event = { kind: 'person-spoke', session: 's1', project: world.root, at: Date.now(), text: 'go' }
+    await expect(post('/event', event)).rejects.toMatchObject({ code: 'SERVE_UNKNOWN_PATH' })
+    await expect(post('/stop', {})).rejects.toMatchObject({ code: 'SERVE_UNKNOWN_PATH' })
+    const typed = (args: string, by: string) =>
+      post('/op', { id: `${args}-${by}`, op: 'next.typed', input: { session: 's1', args }, by })
+    expect(await typed('arm', 'agent')).toMatchObject({ output: { document: { ok: false, code: 'NEXT_NEEDS_PERSON' } } })
+    await expect(post('/op', { id: 'k', op: 'keel.check', input: {}, by: 'person' })).rejects.toMatchObject({
+      code: 'SERVE_UNKNOWN_OP',
+    })
+  })
+})
+
+describe('a changed setting in DSH', () => {
+  it('counts at once and leaves an armed loop armed', async () => {
+    const world = await boot({
+      turns: [text('Which colour do you want?'), text('Blue it is.')],
+      suggest: ['Paint it blue', 'Paint it red'],
+    })
+    await say(world.agent, 'begin')
+    await world.type('/next arm --rounds 5')
+    await until(async () => (await stateOf(world)).includes('waits: the agent asked you'))
+    world.set({ model: 'mock/m1', local: false, maxRounds: 3 })
+    await world.ctx.outrigger.changed('next')
+    const { project } = await world.ctx.outrigger.live(world.agent)
+    expect(project.config.section('next')['maxRounds']).toBe(3)
+    expect(await stateOf(world)).toContain('waits: the agent asked you')
+    // Of another row: the project is kept until the loop has ended.
+    await world.ctx.outrigger.changed('keel')
+    expect(await stateOf(world)).toContain('waits: the agent asked you')
+    await say(world.agent, 'blue')
+    expect(await stateOf(world)).toContain('autorun stopped: you took over')
   })
 })
 
