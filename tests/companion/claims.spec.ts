@@ -238,3 +238,30 @@ describe('claims in a session', () => {
     expect(checked.totals).toEqual({ claims: 4, ok: 2, drift: 2, unknown: 0 })
   })
 })
+
+describe('a long line', () => {
+  const long = 100_000
+  const spaces = ' '.repeat(long)
+  it.each([
+    ['vitest', `Tests${spaces}x`],
+    ['jest', `Tests:${spaces}x`],
+    ['pytest', `${'1 passed, '.repeat(long / 10)}x`],
+    ['node', `# tests 1${spaces}x`],
+  ])('costs no more than its length in the output of a run: %s', (_, line) => {
+    const began = performance.now()
+    expect(runIn(line, true)).toBeNull()
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  it.each([
+    ['the rule of a table', `|tests|\n---${spaces}x`],
+    ['a fence', `${'`'.repeat(long)}\u2028`],
+    ['a heading', `#${spaces}\u2028`],
+    ['numbers', '7 tests '.repeat(long / 8)],
+    ['words of doubt', `${'~ '.repeat(long / 2)}7 tests`],
+  ])('costs no more than its length in a README: %s', (_, text) => {
+    const began = performance.now()
+    statedIn(text)
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+})

@@ -21,6 +21,8 @@ const phrase = new RegExp(
 )
 const unsure =
   /(?:(?:^|[^\w])(?:over|about|around|nearly|almost|roughly|more than|at least|up to|fewer than|less than)|[~≈≥≤<>])[ \t]*$/i
+/** How far before a number its word of doubt is looked for. */
+const unsureReach = 64
 const badge = /img\.shields\.io\/badge\/tests-((?:[^-\s)"'?]|--)+)-[^-\s)"'?][^\s)"'?]*/gi
 const oldNews = /changelog|history|release notes/i
 const tableHead = /^(?:tests|passing|pass|count)$/i
@@ -35,7 +37,7 @@ export function statedIn(text: string, isLiteral = false): readonly Stated[] {
   let fence: string | null = null
   for (let at = 0; at < bare.length; at++) {
     const line = bare[at]!
-    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
+    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/s.exec(line)
     if (fence !== null) {
       if (mark !== null && mark[1]!.startsWith(fence) && mark[2]!.trim() === '') fence = null
       continue
@@ -44,7 +46,7 @@ export function statedIn(text: string, isLiteral = false): readonly Stated[] {
       fence = mark[1]!
       continue
     }
-    const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/.exec(line)
+    const heading = /^ {0,3}(#{1,6})(?:[ \t](.*))?$/s.exec(line)
     if (heading !== null) {
       const level = heading[1]!.length
       while (headings.length > 0 && headings.at(-1)!.level >= level) headings.pop()
@@ -81,7 +83,7 @@ export function withoutFences(text: string): readonly string[] {
   return blankComments(text.replace(/^\uFEFF/, ''))
     .split(/\r\n|\r|\n/)
     .map(line => {
-      const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line)
+      const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/s.exec(line)
       if (fence !== null) {
         if (mark !== null && mark[1]!.startsWith(fence) && mark[2]!.trim() === '') fence = null
         return ''
@@ -98,7 +100,7 @@ function phrasesIn(line: string, at: number): readonly Stated[] {
   if (!/\d/.test(line) || !/test/i.test(line)) return []
   const { text, columns } = plainOf(line)
   return [...text.matchAll(phrase)].flatMap(match => {
-    if (unsure.test(text.slice(0, match.index))) return []
+    if (unsure.test(text.slice(Math.max(0, match.index - unsureReach), match.index))) return []
     const { n, words, after } = match.groups as { n: string; words: string; after?: string }
     const measure = passing.test(words) || /green/i.test(words) || after !== undefined ? 'passed' : 'total'
     return [
@@ -144,7 +146,7 @@ function badgesIn(line: string, at: number): readonly Stated[] {
 function tableLength(lines: readonly string[], at: number): number {
   const head = lines[at]!
   const rule = lines[at + 1]
-  if (!head.includes('|') || rule === undefined || !/^ {0,3}\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*$/.test(rule)) return 0
+  if (!head.includes('|') || rule === undefined || !/^ {0,3}\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*(?:\|\s*)?$/.test(rule)) return 0
   if (!rule.includes('|') && cellsOf(head).length > 1) return 0
   let end = at + 2
   while (end < lines.length && lines[end]!.trim() !== '' && lines[end]!.includes('|')) end++

@@ -65,14 +65,14 @@ function amounts(list: string, separator: RegExp): ReadonlyMap<string, number> |
 }
 
 function vitest(line: string): Summary | null {
-  const match = /^\s*Tests {2,}(.+) \((\d{1,9})\)\s*$/.exec(line)
+  const match = /^\s*Tests {2,}(\S.*) \((\d{1,9})\)\s*$/.exec(line)
   const found = match === null ? null : amounts(match[1]!, /\|/)
   if (found === null) return null
   return { passed: found.get('passed') ?? 0, failed: found.get('failed') ?? 0, total: Number(match![2]), partial: false }
 }
 
 function jest(line: string): Summary | null {
-  const match = /^Tests:\s+(?:(.+), )?(\d{1,9}) total\s*$/.exec(line)
+  const match = /^Tests:\s+(?:(\S.*), )?(\d{1,9}) total\s*$/.exec(line)
   if (match === null) return null
   const found = match[1] === undefined ? new Map<string, number>() : amounts(match[1], /,/)
   if (found === null) return null
