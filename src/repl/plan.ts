@@ -214,10 +214,14 @@ class Planning {
   ): void {
     const lost = new Map<string, LostReason>()
     const from = base?.cell ?? barrier
+    // A copy made since would have spared running the cell: that it cannot be had is why.
+    const told = (reason: LostReason, since: number): LostReason =>
+      reason === 'closure-effect' ? (this.#copyRefused(group, since) ?? reason) : reason
     for (const name of group) {
       if (!this.#dependencies.isBoundAt(name, from)) continue
       const source = base?.sources.get(name)
-      if (source === undefined || source.from === 'nowhere') lost.set(name, blocked ?? source?.reason ?? 'closure-effect')
+      if (source === undefined || source.from === 'nowhere')
+        lost.set(name, told(blocked ?? source?.reason ?? 'closure-effect', from))
     }
     const again: Step[] = []
     for (const step of steps) {
@@ -226,13 +230,26 @@ class Planning {
       if (reason === undefined) {
         again.push(step)
         this.#computeMs += this.#computeMsOf(step)
-      } else for (const name of this.#changedBy(group, step)) if (!lost.has(name)) lost.set(name, reason)
+        continue
+      }
+      for (const name of this.#changedBy(group, step)) if (!lost.has(name)) lost.set(name, told(reason, step.time))
     }
     // Run again, they would bind names as they were before what lost them.
     const useful = again.filter(({ cell }) => !this.#dependencies.touchOf(cell).some(name => lost.has(name)))
     if (base !== undefined) this.#restore(base, lost)
     this.#runAgain(useful)
     this.#settle(group, base, useful, lost)
+  }
+
+  /** Why a copy of these names cannot be had that was made then or later. */
+  #copyRefused(group: readonly string[], since: number): LostReason | undefined {
+    for (const name of group) {
+      for (const { cell, source } of this.#stored.get(name) ?? []) {
+        const refused = source.from === 'copy' && cell >= since ? this.#input.refusedCopies.get(source.hash) : undefined
+        if (refused !== undefined) return refused
+      }
+    }
+    return undefined
   }
 
   #reasonToSkip(step: Step, again: readonly Step[], lost: ReadonlyMap<string, LostReason>): LostReason | undefined {

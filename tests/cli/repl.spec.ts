@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { buildProgram, type Program } from '../support/cli/program.ts'
 
@@ -234,6 +235,24 @@ describe('serve', () => {
     })
     mkdirSync(cwd)
     expect(await ask({ id: 4, op: 'run', code: 'return kept' })).toMatchObject({ value: 1, recovery: { counts: { lost: 0 } } })
+  })
+
+  it('says that a copy is missing where names are lost for it, and not what the copy was for', async () => {
+    const cwd = program.folder()
+    const first = serve(cwd, './s')
+    await first.ask({ id: 1, op: 'run', code: 'const rows = Array.from({ length: 3000 }, (_, i) => `row ${i}`)' })
+    await first.ask({ id: 2, op: 'run', code: "(await import('node:fs')).writeFileSync('out', '1'); rows.push('x')" })
+    await first.ask({ id: 3, op: 'run', code: 'const next = (() => { let n = rows.length; return () => n++ })()' })
+    await first.ask({ id: 4, op: 'close' })
+    await first.exit
+    const store = new DatabaseSync(join(cwd, 's/store.db'))
+    store.exec("UPDATE documents SET value = replace(value, '64\":\"T', '64\":\"U') WHERE key LIKE 'repl/blob/%'")
+    store.close()
+    const { recovery } = await serve(cwd, './s').ask({ id: 1, op: 'run', code: 'return 1' })
+    expect(recovery.bindings).toEqual([
+      expect.objectContaining({ name: 'next', status: 'lost', reason: 'blob-missing' }),
+      expect.objectContaining({ name: 'rows', status: 'lost', reason: 'blob-missing' }),
+    ])
   })
 
   it('remembers cells, handles and output after a restart, and has its names again', async () => {
