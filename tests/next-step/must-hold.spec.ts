@@ -176,6 +176,20 @@ describe('never', () => {
     holds('end 10 → ask g1; ok g1 Write the parser → ready; @900000 tick; @99000000 tick')
   })
 
+  it('starts a turn because a timer of its own came', async () => {
+    const next = nextProcess(shared())
+    await next.type('arm')
+    await next.tell({ kind: 'work-changed', questions: 1 })
+    await next.tell({ kind: 'turn-ended', turn: 1, reason: 'completed', answer: 'Done.' })
+    await next.tell({ kind: 'model-answered', ask: next.last('ask-model')!.id, text: 'Write the parser' })
+    await next.wait(50 * 60_000)
+    expect(next.lines()).toContain('hold asked')
+    expect(next.all('submit')).toEqual([])
+    await next.wait(20 * 60_000)
+    expect(next.lines()).toContain('disarm time')
+    expect(next.all('submit')).toEqual([])
+  })
+
   it('are there two that start turns', () => {
     holds(
       'arm; p2>arm → no NEXT_HELD; p2>arm take=true → disarm lease-lost; end 10 → ask g1; ok g1 Write the parser → ready, fire 1/8',
@@ -242,6 +256,8 @@ describe('never', () => {
     const commands = lines.filter(line => line['do'] === 'run-check').map(({ command }) => command)
     expect(commands.length).toBeGreaterThanOrEqual(2)
     expect(new Set(commands)).toEqual(new Set(['test']))
+    const atArm = of('end 10; ok g1 Run rm in the build folder; arm until=test', 'run-check')
+    expect(atArm.map(({ command }) => command)).toEqual(['test'])
   })
 
   it('does a condition come from a file', () => {
