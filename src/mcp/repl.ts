@@ -21,6 +21,8 @@ export interface ReplTools {
   list(): readonly Tool[]
   /** @param progress - told every two seconds how long the call has been going, in seconds. */
   call(name: string, given: unknown, signal: AbortSignal, progress: (seconds: number) => void): Promise<CallToolResult>
+  /** The client has this answer: what it told counts as told. Never rejects. */
+  heard(answer: CallToolResult): Promise<void>
   /** Ends running cells and workers. */
   close(): Promise<void>
 }
@@ -41,6 +43,12 @@ export const isReplTool = (name: string): boolean => tools.some(([tool]) => tool
 export function createReplTools(project: Project, open: (name: string) => Promise<ReplSession>): ReplTools {
   const config = () => replConfig(project.config.section('repl'))
   const sessions = createReplSessions(() => config().maxWorkers)
+  const confirms = new WeakMap<CallToolResult, () => Promise<void>>()
+  /** The answer to a cell. */
+  const ofCell = (session: ReplSession, cell: number | undefined, given: CallToolResult): CallToolResult => {
+    if (cell !== undefined) confirms.set(given, () => session.confirm(cell, 'confirmed'))
+    return given
+  }
 
   const isOn = (): boolean => {
     try {
@@ -67,11 +75,15 @@ export function createReplTools(project: Project, open: (name: string) => Promis
     switch (tool.name) {
       case 'run_code': {
         const result = await session.run(fields['code'] as string, optionsOf(fields, signal))
-        return answer('run', result, resultText(result, modelChars), !result.ok)
+        return ofCell(session, result.cell, answer('run', result, resultText(result, modelChars), !result.ok))
       }
       case 'edit_run_code': {
         const result = await session.edit(fields, optionsOf(fields, signal))
-        return answer('edit', result, editAnswerText(result, modelChars), !result.ok)
+        return ofCell(
+          session,
+          'cell' in result ? result.cell : undefined,
+          answer('edit', result, editAnswerText(result, modelChars), !result.ok),
+        )
       }
       case 'repl_state': {
         const document = await answerOf(session, 'state', fields)
@@ -102,6 +114,11 @@ export function createReplTools(project: Project, open: (name: string) => Promis
         clearInterval(timer)
       }
     },
+    // That it could not be noted costs one repetition.
+    heard: async answer =>
+      confirms
+        .get(answer)?.()
+        .catch(() => undefined),
     close: sessions.closeAll,
   }
 }

@@ -6,6 +6,7 @@ import type { Parts } from '../cli/run.ts'
 import { engineOf } from '../cli/words.ts'
 import { openRepl } from '../node/repl.ts'
 import { createReplTools } from './repl.ts'
+import { watchSent } from './sent.ts'
 import { createMcpServer } from './server.ts'
 import { longestLine, wholeLines } from './whole-lines.ts'
 
@@ -49,7 +50,7 @@ export async function serveMcp(
     io.signal.addEventListener('abort', end, { once: true })
     mcp.server.onclose = end
   })
-  await mcp.server.connect(new StdioServerTransport(streams.input.pipe(lines), streams.output))
+  await mcp.server.connect(watchSent(new StdioServerTransport(streams.input.pipe(lines), streams.output), mcp.written))
   if (options.serve === true) startBeside(io, options, parts)
   await ended
   // A client that wrote its requests and closed the pipe still reads the answers.

@@ -10,6 +10,7 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  type RequestId,
   RootsListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Project } from '../runtime/project.ts'
@@ -34,6 +35,8 @@ export interface McpOptions {
 
 export interface McpServer {
   readonly server: Server
+  /** The answer to this request was written to the client. */
+  written(id: RequestId): void
   /** No request is being answered any more, or `timeoutMs` are over. */
   settled(timeoutMs: number): Promise<void>
   /** Waits for what is running and closes the project. */
@@ -96,7 +99,7 @@ export function createMcpServer(options: McpOptions): McpServer {
   const callRepl = async (
     name: string,
     given: unknown,
-    signal: AbortSignal,
+    { signal, requestId }: { readonly signal: AbortSignal; readonly requestId: RequestId },
     tell: (message: string, progress: number) => void,
   ): Promise<CallToolResult> => {
     let opened: Opened
@@ -105,8 +108,15 @@ export function createMcpServer(options: McpOptions): McpServer {
     } catch (error) {
       return refusalOf(error)
     }
-    return opened.repl!.call(name, given, signal, seconds => tell(`running for ${seconds} s`, seconds))
+    const repl = opened.repl!
+    const answer = await repl.call(name, given, signal, seconds => tell(`running for ${seconds} s`, seconds))
+    // What was called off is not answered.
+    if (!signal.aborted) unwritten.set(requestId, () => repl.heard(answer))
+    return answer
   }
+
+  const unwritten = new Map<RequestId, () => Promise<void>>()
+  const confirming = new Set<Promise<void>>()
 
   const running = new Set<Promise<unknown>>()
   const counted = <T>(run: () => Promise<T>): Promise<T> => {
@@ -139,7 +149,7 @@ export function createMcpServer(options: McpOptions): McpServer {
       // The client may be gone; the call's own answer then fails in the same way.
       extra.sendNotification({ method: 'notifications/progress', params }).catch(() => undefined)
     }
-    if (isReplOffered && isReplTool(name)) return counted(() => callRepl(name, given, extra.signal, tell))
+    if (isReplOffered && isReplTool(name)) return counted(() => callRepl(name, given, extra, tell))
     return inTurn(async () => {
       extra.signal.throwIfAborted()
       let opened: Opened
@@ -163,6 +173,12 @@ export function createMcpServer(options: McpOptions): McpServer {
 
   return {
     server,
+    written(id) {
+      const confirm = unwritten.get(id)
+      if (!unwritten.delete(id)) return
+      const mine = confirm!().finally(() => confirming.delete(mine))
+      confirming.add(mine)
+    },
     async settled(timeoutMs) {
       const timer = new AbortController()
       const late = new Promise<void>(resolve => {
@@ -176,6 +192,7 @@ export function createMcpServer(options: McpOptions): McpServer {
     },
     async close() {
       await last
+      await Promise.all([...confirming])
       const known = await opened?.catch(() => undefined)
       opened = undefined
       await known?.repl?.close()

@@ -575,7 +575,10 @@ class Session implements ReplSession {
   }
 
   async confirm(cell: number, how: 'confirmed' | 'altered', note?: string): Promise<void> {
-    if (!this.#journal.state.cells.has(cell)) throw unknownCell(cell)
+    const { cells, owed } = this.#journal.state
+    if (!cells.has(cell)) throw unknownCell(cell)
+    // A cell is committed without it: only what the answer told, or became, is worth a record.
+    if (how === 'confirmed' && owed?.carrier !== cell) return
     await this.#journal.write({ k: 'confirm', cell, how, ...(note !== undefined && { note: this.#secrets.mask(note) }) })
   }
 

@@ -336,6 +336,28 @@ describe('run', () => {
     expect(result.err).toContain(name)
   })
 
+  it.each(['run', 'serve'])('tells a loss once to whom %s answers', async by => {
+    const cwd = program.folder()
+    const lost = async (code: string): Promise<string[]> => {
+      let result: Line
+      if (by === 'run')
+        result = JSON.parse((await program.run(cwd, ['repl', 'run', '-', '--session', 's', '--json'], { stdin: code })).out)
+      else {
+        const { ask, exit } = serve(cwd, 's')
+        result = await ask({ id: 1, op: 'run', code })
+        await ask({ id: 2, op: 'close' })
+        await exit
+      }
+      return (result['recovery']?.bindings ?? []).flatMap(({ name, status }: Line) => (status === 'lost' ? [name] : []))
+    }
+    const cell = `import { writeFileSync } from 'node:fs'
+      const steps = (function* () { yield 1; yield 2 })()
+      steps.next(); writeFileSync('done', '1')`
+    expect(await lost(cell)).toEqual([])
+    expect(await lost('return 1')).toContain('steps')
+    expect(await lost('return 2')).toEqual([])
+  })
+
   it('is turned off by the configuration', async () => {
     const cwd = program.folder()
     writeFileSync(join(program.folder(), 'x'), '')

@@ -8,6 +8,7 @@ import type { EditInput, Recovery, ReplConfig, ReplSession, RunOptions } from '.
 import type { Io } from '../io.ts'
 import { complete, type KnownName } from './complete.ts'
 import { type LineHistory, maxLines } from './line-history.ts'
+import { heard } from './serve.ts'
 import { historyText, stateText } from './texts.ts'
 import { isUnfinished } from './unfinished.ts'
 
@@ -132,6 +133,7 @@ export async function interactive(
       else {
         const text = resultText(result, config.modelChars)
         if (text !== '(ran; nothing printed or returned)') write(text)
+        await heard(io, session, result.cell)
         void learn()
       }
     } catch (error) {

@@ -15,7 +15,7 @@ import { bytesOfStdin } from '../stdin.ts'
 import { interactive } from './interactive.ts'
 import { openLineHistory } from './line-history.ts'
 import { listSessions } from './list.ts'
-import { answerOf, serve } from './serve.ts'
+import { answerOf, heard, serve } from './serve.ts'
 import { historyText, listText, stateText } from './texts.ts'
 
 export interface ReplCommand {
@@ -151,6 +151,7 @@ async function runOne(
   const result = await session.run(code, { ...options, signal: abort.signal })
   const { modelChars } = replConfig(project.config.section('repl'))
   io.stdout.write(command.json ? printDocument('repl.run', result) : printText(resultText(result, modelChars)))
+  await heard(io, session, result.cell)
   return result.ok ? 0 : 1
 }
 

@@ -133,8 +133,14 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
       if (op === 'run') {
         const code = request['code']
         if (typeof code !== 'string') throw bad('`code` is missing', 'code', 'give the cell as a string')
-        write({ schema, id, ...(await session.run(code, options)) })
-      } else write({ schema, id, ...(await session.edit(request, options)) })
+        const result = await session.run(code, options)
+        write({ schema, id, ...result })
+        await heard(io, session, result.cell)
+      } else {
+        const result = await session.edit(request, options)
+        write({ schema, id, ...result })
+        if ('cell' in result) await heard(io, session, result.cell)
+      }
     } catch (error) {
       refused(schema, id, error)
     } finally {
@@ -187,6 +193,13 @@ export async function serve(io: Io, { session, name, run: defaults, pid, node }:
     }
     calls.get(`${cell}:${call}`)?.(ok === true ? { ok: true, value: value ?? null } : { ok: false, message: message ?? '' })
   }
+}
+
+/** An answer was written and somebody reads: what it told counts as told. That it could not be noted costs one repetition, and no answer. */
+export async function heard(io: Pick<Io, 'stdout' | 'signal'>, session: ReplSession, cell: number): Promise<void> {
+  await io.stdout.ready?.()
+  if (io.signal.reason === 'EPIPE') return
+  await session.confirm(cell, 'confirmed').catch(() => undefined)
 }
 
 /** What these ops answer, beside schema, id and ok. */

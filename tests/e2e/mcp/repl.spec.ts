@@ -289,9 +289,9 @@ it('answers hostile lines with errors, and goes on', async () => {
     cwd: program.folder(),
     env: { ...program.env },
   })
-  const answers = new Map<unknown, { result?: unknown; error?: { code: number } }>()
+  const answers = new Map<unknown, { result?: unknown; error?: { code: number; message: string } }>()
   createInterface(server.stdout).on('line', line => {
-    const answer = JSON.parse(line) as { id: unknown; result?: unknown; error?: { code: number } }
+    const answer = JSON.parse(line) as { id: unknown; result?: unknown; error?: { code: number; message: string } }
     answers.set(answer.id, answer)
   })
   const send = (line: string | object): void =>
@@ -307,9 +307,28 @@ it('answers hostile lines with errors, and goes on', async () => {
     send({ id: 5, method: 'tools/call', params: { name: 'run_code', arguments: { code: `//${'x'.repeat(30_000_000)}` } } })
     send({ id: 6, method: 'tools/call', params: { name: 'run_code', arguments: { code: 'return 2' } } })
     await vi.waitFor(() => expect(answers.has(6)).toBe(true), { timeout: 20_000, interval: 50 })
-    expect([2, 3, 4, 5].map(id => answers.get(id)?.error?.code)).toEqual([-32_603, -32_601, -32_602, -32_600])
+    expect([2, 3, 4, 5].map(id => answers.get(id)?.error?.code)).toEqual([-32_602, -32_601, -32_602, -32_600])
+    expect(answers.get(2)?.error?.message).toBe('params.arguments is not of the form that the protocol has')
     expect(answers.get(6)?.result).toMatchObject({ structuredContent: { ok: true, value: 2 } })
   } finally {
     server.kill()
   }
+})
+
+it('tells a loss to the client that hears of it, and not to the next one', async () => {
+  const cwd = program.folder()
+  const lost = async (code: string): Promise<string[]> => {
+    const client = await connect(cwd)
+    const { structuredContent } = await run(client, code)
+    await client.close()
+    return (structuredContent.recovery?.bindings ?? [])
+      .filter(({ status }: { status: string }) => status === 'lost')
+      .map(({ name }: { name: string }) => name)
+  }
+  const cell = `import { writeFileSync } from 'node:fs'
+    const steps = (function* () { yield 1; yield 2 })()
+    steps.next(); writeFileSync('done', '1')`
+  expect(await lost(cell)).toEqual([])
+  expect(await lost('return 1')).toContain('steps')
+  expect(await lost('return 2')).toEqual([])
 })
