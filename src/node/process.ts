@@ -1,6 +1,6 @@
 /** Other programs, run to their end without a shell, and the identity of this process. */
 import { spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { OutriggerError } from '../errors.ts'
 import type { Processes, RunResult } from '../ports/process.ts'
@@ -59,8 +59,7 @@ export function runProgram(program: string, args: readonly string[], options: Pr
     child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
     child.once('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(timer)
-      // A folder that is not there reports the same code as a program that is not.
-      reject(error.code === 'ENOENT' && isExecutable(options.cwd) ? notFound(program, error) : failed(program, error))
+      reject(isMissing(program, error, options) ? notFound(program, error) : failed(program, error))
     })
     child.once('close', code => {
       clearTimeout(timer)
@@ -92,6 +91,21 @@ function findProgram(program: string, env: ProgramEnvironment): string | undefin
     .filter(folder => isAbsolute(folder))
     .flatMap(folder => names.map(name => join(folder, name)))
     .find(isExecutable)
+}
+
+/** A folder that is not there reports the same code as a program that is not; a folder of the path that may not be read, EACCES. */
+function isMissing(program: string, error: NodeJS.ErrnoException, options: ProgramOptions): boolean {
+  if (error.code === 'ENOENT') return isExecutable(options.cwd)
+  if (error.code !== 'EACCES' || program.includes('/') || !isExecutable(options.cwd)) return false
+  return !(options.env['PATH'] ?? '').split(delimiter).some(folder => isFile(join(folder, program)))
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }
 
 function isExecutable(path: string): boolean {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bootId, isOfThisBoot } from '../../src/node/boot.ts'
@@ -57,6 +57,20 @@ describe('a program', () => {
   it('that is not there is told by code', async () => {
     const running = processes.run('no-such-program-anywhere', [], { cwd: temporaryFolder(), timeoutMs: 1_000 })
     await expect(running).rejects.toMatchObject({ code: 'PROCESS_NOT_FOUND', exit: 3, subject: 'no-such-program-anywhere' })
+  })
+
+  it.skipIf(process.platform === 'win32')('is not there when only a folder of the path has its name', async () => {
+    const cwd = temporaryFolder()
+    mkdirSync(join(cwd, 'no-such-program-anywhere'))
+    const running = nodeProcesses({ PATH: cwd }).run('no-such-program-anywhere', [], { cwd, timeoutMs: 1_000 })
+    await expect(running).rejects.toMatchObject({ code: 'PROCESS_NOT_FOUND', exit: 3 })
+  })
+
+  it.skipIf(process.platform === 'win32')('that may not be run is another fault', async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'program'), 'text')
+    const running = nodeProcesses({ PATH: cwd }).run('program', [], { cwd, timeoutMs: 1_000 })
+    await expect(running).rejects.toMatchObject({ code: 'PROCESS_FAILED' })
   })
 
   it('in a folder that is not there is another fault', async () => {
