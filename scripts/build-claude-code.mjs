@@ -1,6 +1,6 @@
 /**
  * Build the Claude Code plugin as a whole: what an install copies is this folder and nothing around it, so
- * the program is one file without dependencies, beside the worker of the REPL.
+ * the program has no dependencies. It is in pieces, as a host starts it all the time: each run loads what it needs, compiled once.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,8 +28,12 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
   )
   const program = await build({
     absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts'],
-    outfile: join(out, 'bin/outrigger.mjs'),
+    entryPoints: [{ in: 'src/cli/main.ts', out: 'main' }],
+    outdir: join(out, 'program'),
+    outExtension: { '.js': '.mjs' },
+    // Beside one another: the program finds its worker and its package from whichever of them asks.
+    chunkNames: '[name]-[hash]',
+    splitting: true,
     bundle: true,
     format: 'esm',
     platform: 'node',
@@ -45,6 +49,9 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
     },
     define: { __OUTRIGGER_VERSION__: JSON.stringify(version) },
   })
+  mkdirSync(join(out, 'bin'))
+  // Alone in its folder, which the host offers to shells.
+  writeFileSync(join(out, 'bin/outrigger.mjs'), "#!/usr/bin/env node\nimport '../program/main.mjs'\n", { mode: 0o755 })
   // The host reads the module's source: functions that take `$` stay declarations, names stay as they are.
   await build({
     absWorkingDir: root,
@@ -62,5 +69,5 @@ export async function buildClaudeCode(out, { plugins = [], version }) {
     legalComments: 'none',
     logLevel: 'warning',
   })
-  return [program.metafile, ...(await buildWorker(join(out, 'bin/repl')))]
+  return [program.metafile, ...(await buildWorker(join(out, 'program/repl')))]
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildClaudeCode } from '../../scripts/build-claude-code.mjs'
 
@@ -53,5 +53,30 @@ describe('the module of the plugin', () => {
     expect(JSON.parse(readFileSync(join(plugin, '.claude-plugin/plugin.json'), 'utf8'))).toMatchObject({ version: '1.2.3' })
     // A skill of the plugin's own name would take /outrigger.
     expect(readFileSync(join(plugin, 'skills/checkpoints/SKILL.md'), 'utf8')).toMatch(/^name: checkpoints$/m)
+  })
+})
+
+describe('the program of the plugin', () => {
+  const loadedAtOnce = (path: string, seen: Set<string> = new Set()): ReadonlySet<string> => {
+    if (seen.has(path)) return seen
+    seen.add(path)
+    const source = readFileSync(path, 'utf8')
+    for (const [, found] of source.matchAll(/(?:^|;|\n)import\s*(?:[^"'();]*?from\s*)?["'](\.[^"']+)["']/g)) {
+      loadedAtOnce(join(dirname(path), found!), seen)
+    }
+    return seen
+  }
+
+  it('loads at once little of what it is, since a host starts it all the time', () => {
+    const paths = [...loadedAtOnce(join(plugin, 'bin/outrigger.mjs'))]
+    expect(paths.length).toBeGreaterThan(1)
+    expect(paths.reduce((bytes, path) => bytes + statSync(path).size, 0)).toBeLessThan(300_000)
+  })
+
+  it('runs from another place with nothing around it', () => {
+    const copy = join(folder, 'copy')
+    cpSync(plugin, copy, { recursive: true })
+    const answer = execFileSync(process.execPath, [join(copy, 'bin/outrigger.mjs'), '--version'], { encoding: 'utf8' })
+    expect(answer).toBe('1.2.3\n')
   })
 })
