@@ -46,7 +46,7 @@ export const styles = `
 .outrigger-next-run:hover { color: var(--dsw-alias-bg-layer-3, Canvas); opacity: .85; }
 .outrigger-next-autorun[aria-pressed="true"] { color: var(--dsw-alias-label-primary, inherit); border-color: currentColor; font-weight: 500; }
 .outrigger-ghost { position: fixed; box-sizing: border-box; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; pointer-events: none; color: var(--dsw-alias-label-tertiary, GrayText);
-  z-index: 5; }
+  clip-path: inset(3px 10px); z-index: 5; }
 
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }
@@ -72,6 +72,7 @@ export const styles = `
   font-size: 13px; color: var(--dsw-alias-label-primary, inherit); background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-invalid { border-color: var(--dsw-alias-state-error-primary, currentColor); }
 input.outrigger-select { box-sizing: border-box; }
+input.outrigger-select[inputmode="text"] { width: 248px; }
 .outrigger-select:disabled { color: var(--dsw-alias-label-tertiary, GrayText); }
 .outrigger-footer { display: flex; align-items: center; justify-content: flex-end; gap: 8px; padding: 12px 0 4px; border-top: 1px solid var(--dsw-alias-border-l2, GrayText); }
 .outrigger-refused { flex: 1; min-width: 0; margin: 0; font-size: 12px; line-height: 1.5; color: var(--dsw-alias-state-error-primary, inherit); }
