@@ -1,6 +1,7 @@
 /** next-step on the built program: the worked examples through `next simulate`, and what the verbs say where no session runs. */
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openProject } from '../../../src/node/open.ts'
 import { buildProgram, type Program } from '../../support/cli/program.ts'
 import { examples } from '../../support/next-examples.ts'
 import { parseTrace, printed } from '../../support/next-traces.ts'
@@ -70,8 +71,33 @@ describe('next simulate', () => {
   })
 })
 
+describe('next log', () => {
+  it('prints the newest lines of the session that was heard last, without a process that runs it', async () => {
+    const folder = program.folder()
+    const project = await openProject({ cwd: folder, env: { HOME: folder }, door: 'cli', isTerminal: false })
+    const line = { engine: 'next', turn: 1, reason: 'person', text: 'autorun was armed' } as const
+    await project.ledger.write([
+      { ...line, session: 'old', what: 'arm' },
+      ...['arm', 'fire', 'disarm'].map(what => ({ ...line, session: 's1', what })),
+      { ...line, engine: 'keel', session: 's1', what: 'told' },
+    ])
+    await project.close()
+    const { code, out } = await program.run(folder, ['next', 'log', '2', '--json'])
+    expect({ code, ...documents(out)[0] }).toMatchObject({
+      code: 0,
+      schema: 'outrigger.next.log/1',
+      session: 's1',
+      records: [{ what: 'fire' }, { what: 'disarm', reason: 'person', turn: 1 }],
+    })
+    expect((await program.run(folder, ['next', 'log', '--session', 'old'])).out).toMatch(
+      /^\S+Z arm person — autorun was armed\n$/,
+    )
+    expect((await program.run(folder, ['next', 'log', '0'])).code).toBe(2)
+  })
+})
+
 describe('where no session runs', () => {
-  it.each(['state', 'disarm', 'off'])('next %s says so, and what to do', async verb => {
+  it.each(['state', 'disarm', 'off', 'log'])('next %s says so, and what to do', async verb => {
     const { code, err } = await program.run(program.folder(), ['next', verb])
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^NEXT_NO_SESSION: .*\n {2}hint: open one in a host/) })
   })
