@@ -2,6 +2,7 @@
  * What a person sees and presses of next-step in the host's web part, in a headless Chromium on the real host with our packed bundle.
  * Pictures of each stage go into the folder that OUTRIGGER_WEB_SHOTS names.
  */
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ import { noBrowser, openPluginSettings, openWeb, say, type Web } from '../../sup
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const program = join(import.meta.dirname, '../../../dist/cli/main.js')
 const check = (exit: number) => ({
   calls: [{ name: 'bash', args: { description: 'run the tests', command: `npm test; exit ${exit}` } }],
 })
@@ -39,7 +41,8 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
         check(1),
         { text: 'The tests fail.' },
         { text: 'Looked at it.\n\n## Next steps\n\n1. Write the importer\n2. Write the docs' },
-        { text: 'Thought about it.\n\n## Next steps\n\n1. Write the importer' },
+        // Long enough for a person, and a picture, to see it at work.
+        { text: 'Thought about it.\n\n## Next steps\n\n1. Write the importer', delayMs: 900 },
         { text: 'Thought again.\n\n## Next steps\n\n1. Write the importer' },
         { text: 'And again.\n\n## Next steps\n\n1. Write the importer' },
         { text: 'Hello.' },
@@ -60,11 +63,21 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     opened().page.locator(kind === undefined ? '[data-outrigger-next]' : `[data-outrigger-next="${kind}"]`)
   const press = (name: string) => bar().locator(`[data-outrigger-press="${name}"]`)
   const composer = () => opened().page.locator('textarea:not([readonly])').first()
-  const picture = async (of: string): Promise<void> => {
+  /** Where the bar and the composer stand at each stage. */
+  const places: object[] = []
+  const placesOf = async (): Promise<object> => {
+    const [one, two] = [await bar().boundingBox(), await composer().boundingBox()]
+    return { bar: [one?.x, one?.y, one?.width, one?.height], composer: [two?.x, two?.y, two?.width, two?.height] }
+  }
+  /** The lower part of the page, as docs/images shows it. */
+  const dock = { x: 340, y: 625, width: 872, height: 230 }
+  /** @param part - cut out as a picture of its own. */
+  const picture = async (of: string, part?: typeof dock): Promise<void> => {
     const folder = process.env['OUTRIGGER_WEB_SHOTS']
     if (folder === undefined) return
     mkdirSync(folder, { recursive: true })
     await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
+    if (part !== undefined) await opened().page.screenshot({ path: join(folder, `dsh-next-${of.slice(2)}.png`), clip: part })
   }
 
   it('offers the failing check by its name, as a bar and as faint words that Tab takes', async () => {
@@ -76,7 +89,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     const ghost = page.locator('.outrigger-ghost')
     await ghost.waitFor()
     expect(await ghost.getAttribute('aria-hidden')).toBe('true')
-    await picture('1-offer')
+    await picture('1-offer', dock)
     await composer().focus()
     await page.keyboard.press('Tab')
     expect(await composer().inputValue()).toMatch(/^Fix the failing check/)
@@ -118,13 +131,23 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     expect(found.filter(one => /^(?:serious|critical)/.test(one))).toEqual([])
   })
 
-  it('runs the offer as the words of the person who pressed Run', async () => {
-    const { page, model } = opened()
-    await press('run').click()
+  it('runs the offer once, as the words of the person, when two tabs press Run', async () => {
+    const { page, model, url } = opened()
+    const before = model.requests.length
+    const other = await page.context().newPage()
+    await other.goto(url, { waitUntil: 'load' })
+    await other.getByText('A title').first().click()
+    const second = other.locator('[data-outrigger-next="offer"] [data-outrigger-press="run"]')
+    await second.waitFor()
+    await Promise.all([press('run').click(), second.click()])
     await page.getByText('Looked at it.').waitFor()
+    await other.getByText('Next: Write the importer').waitFor()
+    await other.close()
+    expect(model.requests.length - before).toBe(1)
     expect(JSON.stringify(model.requests.at(-1)?.body.messages.at(-1))).toContain('Fix the failing check')
     await bar('offer').waitFor()
     expect(await bar().locator('p').textContent()).toBe('Next: Write the importer')
+    places.push(await placesOf())
     await picture('3-ran')
   })
 
@@ -134,12 +157,40 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await bar()
       .getByText(/Autorun \d\/8 — Stop/)
       .waitFor()
-    await picture('4-armed')
+    await bar()
+      .getByText(/tokens, \d+ min left/)
+      .waitFor()
+    places.push(await placesOf())
+    await picture('4-armed', dock)
     await bar()
       .getByText(/Autorun stopped after 2 of 8: the rounds made no progress/)
       .waitFor({ timeout: 40_000 })
     expect(await page.getByText('Autorun 1 of 8: Write the importer').count()).toBeGreaterThan(0)
-    await picture('5-stalled')
+    places.push(await placesOf())
+    await picture('5-stalled', dock)
+  })
+
+  it('keeps its place and the one of the composer, whatever it says', () => {
+    expect(places).toHaveLength(3)
+    expect(places.map(place => JSON.stringify(place))).toEqual(places.map(() => JSON.stringify(places[0])))
+  })
+
+  it('is seen from a terminal, where nobody but a person may arm', () => {
+    const terminal = (...args: readonly string[]) =>
+      spawnSync(process.execPath, [program, 'next', ...args, '--json'], {
+        cwd: join(work, 'project'),
+        env: { ...process.env, HOME: work, XDG_RUNTIME_DIR: work },
+        encoding: 'utf8',
+        timeout: 30_000,
+      })
+    const state = terminal('state')
+    expect(state.status, state.stderr).toBe(0)
+    expect(JSON.parse(state.stdout)).toMatchObject({
+      schema: 'outrigger.next.state/1',
+      loop: { armed: false, reason: 'stalled' },
+      offer: { status: 'ready', text: 'Write the importer' },
+    })
+    expect(terminal('arm').status).toBe(2)
   })
 
   it('goes away when it is dismissed', async () => {
@@ -160,7 +211,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     expect([await save.isDisabled(), await model.getAttribute('aria-invalid')]).toEqual([true, 'true'])
     await model.fill('deepseek-official/deepseek-v4-flash')
     await card.getByLabel('Rounds of an autorun').fill('3')
-    await picture('7-card')
+    await picture('7-card', { x: 440, y: 405, width: 590, height: 425 })
     await save.click()
     await card.getByText('Unsaved').waitFor({ state: 'detached' })
     expect(parse(readFileSync(join(home, 'settings.yaml'), 'utf8'))['outrigger-next']).toEqual({
