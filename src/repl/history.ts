@@ -21,7 +21,7 @@ export async function historyOf(
         at: new Date(begin.at).toISOString(),
         outcome: end?.outcome ?? (begin.cell === running ? ('running' as const) : ('exited' as const)),
         class: end?.class ?? ('effect' as const),
-        lines: text.split(/\r\n|[\n\r\u2028\u2029]/).length,
+        lines: text.replace(/(?:\r\n|[\n\r])$/, '').split(/\r\n|[\n\r\u2028\u2029]/).length,
         names: [...new Set([...names, ...(end?.names.removed ?? [])])].sort(),
         ...(begin.description !== undefined && { description: begin.description }),
         ...(begin.edit !== undefined && { edit: { target: begin.edit.target } }),
