@@ -92,6 +92,7 @@ export function apply(ctx: Context, config: ReplRowConfig = {}): void {
   // A conversation that was shortened has forgotten what it declared; the names are still there.
   ctx.on('session/event', (session, event) => {
     const { type, data } = event as { readonly type: string; readonly data: { readonly error?: unknown } }
+    void repl.logged(type, data)
     if (type !== 'compaction/end' || data.error !== undefined) return
     const agent = ctx.agents.list().find(each => each.session === session)
     if (agent === undefined || !presentation.isServed(agent)) return

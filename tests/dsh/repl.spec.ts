@@ -129,6 +129,32 @@ describe('an agent whose tools are called by programs', () => {
     expect(results(booted)).toEqual(['(run_code completed with no output)', 'seen\nMap(1) { "k" => { a: 1 } }', booted.root])
   })
 
+  it('confirms a cell when the host has its result, and notes a result that the host changed', async () => {
+    const booted = await boot([
+      cell('return 1'),
+      cell('return 2'),
+      edit({ edits: [{ old_string: '2', new_string: '3' }] }),
+      cell('return "secret"'),
+      text('done'),
+    ])
+    booted.ctx.on('tools/post-execute', async (_exec, result, next) => {
+      const decision = await next()
+      return JSON.stringify(result.content).includes('secret')
+        ? { kind: 'accept', content: [{ type: 'text', text: 'cut' }] }
+        : decision
+    })
+    const agent = await booted.create()
+    const confirm = vi.spyOn(await booted.ctx.outriggerRepl.session(agent), 'confirm')
+    await say(agent, 'go')
+    expect(results(booted)[3]).toBe('cut')
+    expect(confirm.mock.calls).toEqual([
+      [1, 'confirmed'],
+      [2, 'confirmed'],
+      [3, 'confirmed'],
+      [4, 'altered', expect.stringContaining('cut')],
+    ])
+  })
+
   it('calls tools through the host, with the agent, and sees their refusals', async () => {
     const booted = await boot([
       cell('const n = await tools.double({ n: 21 }); return n'),

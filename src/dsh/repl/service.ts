@@ -33,6 +33,7 @@ import { noteSeam } from '../../runtime/repl-seam.ts'
 import { createReplSessions, type ReplSessions } from '../../runtime/repl-sessions.ts'
 import { createGuard } from '../guard.ts'
 import { answerOf, failed } from './answer.ts'
+import { createKept } from './kept.ts'
 import { align, type CellMark, createMarks, newestMark } from './marks.ts'
 import type { Seam } from './seam.ts'
 
@@ -60,6 +61,8 @@ export interface DshRepl {
   degraded(agent: Agent, why: string): void
   /** What is known of a session's names within a quarter of a second; `undefined`: no cell ran in it here. */
   look(session: string): Promise<SessionState | undefined>
+  /** The session's log has another row; cells whose result it is are confirmed. Never rejects. */
+  logged(type: string, data: unknown): Promise<void>
   /** The hint that a call has earned, once. */
   takeTip(callId: string): Tip | undefined
   /** The execution with this call id will run the outcome of an edit. The answer takes the note away. */
@@ -106,6 +109,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
   const edits = new Map<string, { readonly edit: CellEdit; ran(result: RunResult): void }>()
   const guard = createGuard(options.warn)
   const marks = createMarks()
+  const kept = createKept()
 
   const cwdOf = (agent: Agent): string => resolve(agent.session.header.cwd ?? process.cwd())
 
@@ -184,6 +188,7 @@ export function createReplService(options: ServiceOptions): DshRepl {
       })
       const placed = cells.node(result.cell)
       if (placed !== undefined) marks.set(exec, { session: cells.name, cell: result.cell, ...placed })
+      kept.ran(exec.rootCallId, cells, result.cell)
       edited?.ran(result)
       options.show(agent, () => look(agent.id))
       // A hint is a context of its own, which the host's log keeps by its name.
@@ -215,7 +220,9 @@ export function createReplService(options: ServiceOptions): DshRepl {
     during: async (exec, run) => {
       const { agent } = exec
       if (agent !== undefined && exec.name === 'run_code') marks.project(options.context, agent)
-      return marks.mark(exec, await current.run(exec, run))
+      const result = await current.run(exec, run)
+      kept.gave(exec.callId, (result as { readonly content?: unknown } | null)?.content)
+      return marks.mark(exec, result)
     },
     run: async request => {
       const exec = current.getStore()
@@ -244,6 +251,8 @@ export function createReplService(options: ServiceOptions): DshRepl {
       })
     },
     look,
+    // A confirmation that could not be written costs one repetition.
+    logged: (type, data) => kept.logged(type, data).catch(() => undefined),
     takeTip: callId => {
       const tip = tips.get(callId)
       tips.delete(callId)
