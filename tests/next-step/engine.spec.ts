@@ -201,6 +201,21 @@ describe('the engine', () => {
     expect((await second.type('model'))?.document).toMatchObject({ model: '', source: 'none' })
   })
 
+  it('goes on with its grant when a setting changes under an armed loop; what comes next follows the new one', async () => {
+    const config = { model: 'test/m', local: false, maxRounds: 8 }
+    const process = nextProcess(shared(), '1:boot:1', config)
+    await process.type('arm')
+    Object.assign(config, { model: 'test/other', maxRounds: 2 })
+    await process.tell(start(1, 'person'))
+    await process.type('arm')
+    Object.assign(config, { model: 'test/third' })
+    await process.tell(end(1))
+    expect(process.last('ask-model')?.model).toBe('test/third')
+    await answer(process, 'Run the unit tests')
+    expect(process.last('submit')).toMatchObject({ as: 'plugin', round: 1, of: 2 })
+    expect(process.lines()).not.toContain('disarm restart')
+  })
+
   it('keeps nothing of a session that ended', async () => {
     const world = shared()
     const process = nextProcess(world)

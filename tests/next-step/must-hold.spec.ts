@@ -157,6 +157,7 @@ describe('must hold', () => {
     expect(next.outrigger.isInFlow()).toBe(false)
     await next.wait(24 * 3_600_000)
     expect(next.actions.slice(length)).toEqual([])
+    expect(of('arm; close; state', 'reply').at(-1)).toMatchObject({ loop: { armed: false, reason: null } })
   })
 
   it('D17: of two that press Run one wins', () => {
