@@ -42,7 +42,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
         { text: 'The tests fail.' },
         { text: 'Looked at it.\n\n## Next steps\n\n1. Write the importer\n2. Write the docs' },
         // Long enough for a person, and a picture, to see it at work.
-        { text: 'Thought about it.\n\n## Next steps\n\n1. Write the importer', delayMs: 900 },
+        { text: 'Thought about it.\n\n## Next steps\n\n1. Write the importer', delayMs: 2_000 },
         { text: 'Thought again.\n\n## Next steps\n\n1. Write the importer' },
         { text: 'And again.\n\n## Next steps\n\n1. Write the importer' },
         { text: 'Hello.' },
@@ -76,8 +76,8 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     const folder = process.env['OUTRIGGER_WEB_SHOTS']
     if (folder === undefined) return
     mkdirSync(folder, { recursive: true })
-    await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
     if (part !== undefined) await opened().page.screenshot({ path: join(folder, `dsh-next-${of.slice(2)}.png`), clip: part })
+    await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
   }
 
   it('offers the failing check by its name, as a bar and as faint words that Tab takes', async () => {
@@ -160,8 +160,8 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await bar()
       .getByText(/tokens, \d+ min left/)
       .waitFor()
-    places.push(await placesOf())
     await picture('4-armed', dock)
+    places.push(await placesOf())
     await bar()
       .getByText(/Autorun stopped after 2 of 8: the rounds made no progress/)
       .waitFor({ timeout: 40_000 })
