@@ -203,6 +203,26 @@ describe('a program that cannot be started', () => {
   })
 })
 
+describe('a process that hangs', () => {
+  it('costs an event its answer, and two in a row hand the session to the command hooks', async () => {
+    await world.fire('classic.SessionStart', { source: 'startup' })
+    const fetch = world.fetch
+    world.fetch = async (url, init) => (url.endsWith('/event') ? new Promise(() => undefined) : fetch(url, init))
+    const call = async () => {
+      world.timers.length = 0
+      const went = world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} }, () => ({ went: 'on' }))
+      await vi.waitFor(() => expect(world.timers.length).toBeGreaterThan(0))
+      await world.tick()
+      return went
+    }
+    expect(await call()).toEqual({ went: 'on' })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('1')
+    expect(await call()).toEqual({ went: 'on' })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('')
+    expect(world.shown.filter(text => text.startsWith('toast'))).toEqual([expect.stringContaining('no answer within 1000 ms')])
+  })
+})
+
 describe('a process that ends in the middle and cannot be started again', () => {
   it('leaves the session to the command hooks', async () => {
     await world.fire('classic.SessionStart', { source: 'startup' })

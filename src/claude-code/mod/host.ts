@@ -38,7 +38,11 @@ export interface Host {
   }
   readonly fs: { exists(path: string): Promise<boolean> }
   readonly env: { get(name: string): Promise<string | undefined>; set(name: string, value: string): Promise<unknown> }
-  readonly clock: { now(): Promise<number>; after(ms: number, run: () => unknown): unknown; sleep(ms: number): Promise<unknown> }
+  readonly clock: {
+    now(): Promise<number>
+    after(ms: number, run: () => unknown): { cancel?(): unknown } | undefined
+    sleep(ms: number): Promise<unknown>
+  }
   readonly session: {
     id(): Promise<string>
     root(): Promise<string>

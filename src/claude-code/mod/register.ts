@@ -21,6 +21,8 @@ let starting: Promise<void> | null = null
 /** A start that failed is not tried again before this time; a command of a person tries at once. */
 let retryAt = 0
 let whyNot: unknown
+/** Answers that did not come in their time, one after the other. */
+let lateInARow = 0
 let connection = ''
 let hostVersion = '0'
 let hasToldMissing = false
@@ -60,6 +62,7 @@ const opened = new Set<string>()
 const install = 'npm install -g outrigger'
 const reviewPane = 'outrigger-review'
 const retryMs = 30_000
+const maxLate = 2
 const pollPauseMs = 2_000
 
 // ---- the engine process -------------------------------------------------------------------
@@ -105,10 +108,7 @@ async function connect($: Host): Promise<void> {
   try {
     await starting
   } catch (error) {
-    retryAt = Date.now() + retryMs
-    whyNot = error
-    await handOver($)
-    await missing($, error)
+    await giveUp($, error)
     throw error
   }
 }
@@ -122,7 +122,48 @@ function headers(): Record<string, string> {
   }
 }
 
+/** How long the host waits for what the engines say to an event; ms. What comes later goes to the next moment that can carry it. */
+function limitOf({ kind }: SessionEvent): number {
+  if (kind === 'session-started' || kind === 'turn-ending') return 9_000
+  if (kind === 'person-spoke' || kind === 'turn-started' || kind === 'turn-starting') return 2_000
+  return kind === 'command-run' || kind === 'model-answered' ? 20_000 : 1_000
+}
+
+/** A process that hangs must not hang the host: the host's own limit is half a minute. */
 async function post($: Host, event: SessionEvent): Promise<readonly Action[]> {
+  const limitMs = limitOf(event)
+  let stop = (): void => {}
+  const late = new Promise<never>((_, reject) => {
+    stop = () => reject(new Error(`no answer within ${limitMs} ms`))
+  })
+  late.catch(() => undefined)
+  const timer = $.clock.after(limitMs, () => stop())
+  try {
+    const actions = await Promise.race([fetchActions($, event), late])
+    lateInARow = 0
+    return actions
+  } catch (error) {
+    if (!String(error).includes('no answer within')) throw error
+    lateInARow += 1
+    // Once may be a busy machine.
+    if (lateInARow >= maxLate) await giveUp($, error)
+    throw error
+  } finally {
+    timer?.cancel?.()
+  }
+}
+
+/** The session goes on without for a while, with what the command hooks can do. */
+async function giveUp($: Host, error: unknown): Promise<void> {
+  lateInARow = 0
+  forgetProcess()
+  retryAt = Date.now() + retryMs
+  whyNot = error
+  await handOver($)
+  await missing($, error)
+}
+
+async function fetchActions($: Host, event: SessionEvent): Promise<readonly Action[]> {
   const answer = await $.http.fetch('http://outrigger/event', {
     method: 'POST',
     headers: headers(),
