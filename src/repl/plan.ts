@@ -233,6 +233,9 @@ class Planning {
         continue
       }
       for (const name of this.#changedBy(group, step)) if (!lost.has(name)) lost.set(name, told(reason, step.time))
+      // What it took away is not to come back with a copy from before.
+      for (const name of step.late === undefined ? (this.#cells.get(step.cell)?.removed ?? []) : [])
+        if (!this.#dependencies.bound.has(name) && !lost.has(name)) lost.set(name, told(reason, step.time))
     }
     // Run again, they would bind names as they were before what lost them.
     const useful = again.filter(({ cell }) => !this.#dependencies.touchOf(cell).some(name => lost.has(name)))

@@ -271,8 +271,25 @@ describe('a plan', () => {
           else expect([each, back.get(each as Name)]).toEqual([each, world.get(each as Name)])
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: Number(process.env['OUTRIGGER_PLANS'] ?? 3_000) },
     )
+  })
+
+  it('brings no name back that a cell took away, which cannot be run again', () => {
+    const cell = (operation: Operation, check?: Cell['check']): Cell => ({
+      operation,
+      isEffect: true,
+      check,
+      late: undefined,
+      dies: true,
+    })
+    const { world } = record([
+      cell({ kind: 'alias', name: 'c', of: 'b' }),
+      cell({ kind: 'define', name: 'b', changes: 'a' }),
+      cell({ kind: 'declare', name: 'c' }, { opaque: [] }),
+      cell({ kind: 'remove', name: 'c' }),
+    ])
+    expect(world.has('c')).toBe(false)
   })
 
   it('loses nothing when every cell can be run again', () => {
