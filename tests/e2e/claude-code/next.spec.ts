@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`next-step in the terminal of Claude Code
     terminal.press('C-u')
     await click('[ × ]', 'Next: Write the manual')
     await terminal.send('/next')
-    await terminal.see(/superseded \(dismissed\)/)
+    await terminal.see('you sent it away')
   })
 
   it('waits with a risky step for Run and says so; Stop ends the loop', async () => {

@@ -98,8 +98,8 @@ export async function startClaudeTerminal(
       tmux('send-keys', '-t', 'main', 'Enter')
     },
     screen,
-    see: (text, withinMs = 40_000) => until(has(text), `${String(text)} did not come`, withinMs),
-    seeNo: (text, withinMs = 40_000) => until(shown => !has(text)(shown), `${String(text)} did not go`, withinMs),
+    see: (text, withinMs = 25_000) => until(has(text), `${String(text)} did not come`, withinMs),
+    seeNo: (text, withinMs = 25_000) => until(shown => !has(text)(shown), `${String(text)} did not go`, withinMs),
     async click(words) {
       let before = ''
       const shown = await until(
