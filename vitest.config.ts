@@ -15,7 +15,8 @@ export default defineConfig({
     include: ['tests/**/*.spec.ts'],
     globalSetup: ['tests/support/homes.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores that are reckoned with: the tests on the hosts wait much.
+    maxWorkers: 3,
     sequence: { sequencer: LongFilesFirst },
     // A shared machine stalls for seconds now and then; there a failed test is asked again, and the report says so.
     retry: process.env['CI'] ? 2 : 0,
