@@ -240,11 +240,10 @@ async function compare(
   const code = `return { ${names.map(name => `${name}: typeof ${name} === 'undefined' ? 'gone' : ${name}`).join(', ')} }`
   let client = before
   let answer = await client.ask({ op: 'run', code })
-  if (answer === undefined) {
-    client = open(cwd)
-    answer = await client.ask({ op: 'run', code })
-  } else if (answer['outcome'] === 'exited') {
-    forget(model, answer, totals)
+  // A kill of the step before may fall here too: on the worker, on the program, or on both.
+  for (let tries = 0; tries < 4 && (answer === undefined || answer['outcome'] === 'exited'); tries++) {
+    if (answer === undefined) client = open(cwd)
+    else forget(model, answer, totals)
     answer = await client.ask({ op: 'run', code })
   }
   forget(model, answer, totals)
