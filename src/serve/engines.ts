@@ -2,7 +2,7 @@
 import { createChecks } from '../node/checks.ts'
 import { makeEngines } from '../node/engines.ts'
 import { systemTimers } from '../node/timers.ts'
-import { typeHere } from '../runtime/live-commands.ts'
+import { enterLive, leaveLive, typeHere } from '../runtime/live-commands.ts'
 import { typedOperation } from '../runtime/next.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import { createOutrigger, type Door, type Outrigger } from '../runtime/outrigger.ts'
@@ -33,8 +33,6 @@ export interface EnginesOptions {
   readonly socket: string
   log(text: string): void
 }
-
-const liveKey = (session: string): string => `live/${session}`
 
 export function createEngines(project: Project, { socket, log }: EnginesOptions): Engines {
   const outbox = createOutbox()
@@ -72,11 +70,11 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
   })
   const connections = createConnections({
     async opened(session, { door }) {
-      await register(project, session, { socket, pid: process.pid, door: door.name, at: project.clock.now() })
+      await enterLive(project, session, { socket, pid: process.pid, door: door.name, at: project.clock.now() })
     },
     async closed(session, { door }, isLost) {
       outbox.drop(session)
-      await register(project, session, undefined)
+      await leaveLive(project, session)
       if (!isLost) return
       log(`${session}: its door went away`)
       const at = project.clock.now()
@@ -102,26 +100,9 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
       event.name === 'outrigger' ? doctor(project, table.get('doctor')!, event) : outrigger.handle(event, door),
     async close() {
       checks.endAll()
-      for (const session of connections.sessions()) await register(project, session, undefined)
+      for (const session of connections.sessions()) await leaveLive(project, session)
       await outrigger.close()
     },
-  }
-}
-
-/** Where a session is live, so that a command line reaches the process that owns it. A store that cannot be written hides it, no more. */
-async function register(
-  project: Project,
-  session: string,
-  where: Readonly<Record<string, string | number>> | undefined,
-): Promise<void> {
-  try {
-    const store = await project.sessionStore()
-    const key = liveKey(session)
-    const there = await store.get(key)
-    if (where !== undefined) await store.put(key, where, there?.version ?? 0)
-    else if ((there?.value as { pid?: number } | undefined)?.pid === process.pid) await store.remove(key, there!.version)
-  } catch {
-    // Another process registers it at the same time: the later one has it.
   }
 }
 

@@ -10,7 +10,7 @@ import type { Action, ActionKind, ActionOf } from '../../src/session/actions.ts'
 import type { SessionEvent } from '../../src/session/events.ts'
 import { everything } from './engines.ts'
 
-export const root = '/work/project'
+export const root = '/project'
 
 export interface Shared {
   readonly time: VirtualTime

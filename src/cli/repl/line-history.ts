@@ -30,7 +30,9 @@ export function openLineHistory(file: string | null, mask: (text: string) => str
         const beside = `${file}.${process.pid}`
         writeFileSync(beside, `${text}\n`, { mode: 0o600 })
         renameSync(beside, file)
-      } catch {}
+      } catch {
+        // A full disk, a home that cannot be written: the prompt goes on without a history.
+      }
     },
   }
 }
