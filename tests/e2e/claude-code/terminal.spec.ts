@@ -6,22 +6,29 @@ import { type Claude, claudeProgram, startClaude } from '../../support/claude-co
 import type { ApiRequest } from '../../support/claude-code/fake-api.ts'
 import { type ClaudeTerminal, noTmux, startClaudeTerminal } from '../../support/claude-code/terminal.ts'
 
-const version = '2.1.332'
-const program = await claudeProgram(version)
-const missing = noTmux ?? ('missing' in program ? program.missing : undefined)
-if (missing !== undefined) console.warn(`Claude Code ${version} is not tested in its terminal: ${missing}`)
+const programs = await Promise.all(
+  [
+    { version: '2.1.332', env: {} },
+    // This program refuses a module every socket while the variable is set.
+    { version: '2.1.287', env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' } },
+  ].map(async each => ({ ...each, program: await claudeProgram(each.version) })),
+)
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const textOf = (request: ApiRequest | undefined): string => JSON.stringify(request?.messages ?? [])
 const newestOf = (request: ApiRequest): string => JSON.stringify(request.messages.at(-1))
 
-describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Code ${version}`, () => {
+describe.each(programs)('the plugin in the terminal of Claude Code $version', ({ version, env, program }) => {
+  const missing = noTmux ?? ('missing' in program ? program.missing : undefined)
+  const on = it.skipIf(missing !== undefined)
+  const onNewest = it.skipIf(missing !== undefined || version !== programs[0]!.version)
   let claude: Claude
   let terminal: ClaudeTerminal
   let root: string
 
   beforeAll(async () => {
+    if (missing !== undefined) return console.warn(`Claude Code ${version} is not tested in its terminal: ${missing}`)
     claude = await startClaude((program as { bin: string }).bin)
     root = claude.folder({
       '.git/HEAD': 'ref: refs/heads/main\n',
@@ -44,6 +51,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
     }
     terminal = await startClaudeTerminal(claude, (program as { bin: string }).bin, root, {
       version,
+      env,
       columns: 160,
       args: ['--permission-mode', 'dontAsk', '--allowedTools', 'Bash'],
     })
@@ -55,7 +63,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
 
   const turns = () => claude.api.requests.filter(request => (request.tools ?? []).length > 0)
   const stream = () => join(root, '.outrigger/pack/billing')
-  it('shows what is behind, folds a checkpoint, and answers /keel without the model', async () => {
+  on('shows what is behind, folds a checkpoint, and answers /keel without the model', async () => {
     await terminal.see('keel 1 behind')
     await terminal.send(
       'begin [[say:The ledger is new.\n\n<!-- ckpt\ndecision: invoices go through the new ledger — the old one rounds cents\nopen: port the importer\n-->]]',
@@ -70,7 +78,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
     expect(claude.api.requests).toHaveLength(before)
   })
 
-  it('shows the notes before they are used, and stays when the person stays', async () => {
+  on('shows the notes before they are used, and stays when the person stays', async () => {
     await terminal.send('/pack billing --review')
     const shown = await terminal.see('pack: billing')
     expect(shown).toMatch(/continue/)
@@ -83,7 +91,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
     expect(readFileSync(join(stream(), 'state.md'), 'utf8')).toMatch(/^goal: Invoices in the new ledger$/m)
   })
 
-  it('goes on in a fresh session that has the notes and nothing else', async () => {
+  on('goes on in a fresh session that has the notes and nothing else', async () => {
     await terminal.send('/pack billing')
     await terminal.see('/clear', 30_000)
     await terminal.seeNo('Opening a fresh session', 30_000)
@@ -96,7 +104,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
     expect(existsSync(join(stream(), 'journal.md'))).toBe(true)
   })
 
-  it('loads notes into a session that a person names', async () => {
+  on('loads notes into a session that a person names', async () => {
     await terminal.send('/unpack billing')
     await terminal.see(/unpack: /)
   })
@@ -104,7 +112,7 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
   const rounds = () => turns().filter(request => newestOf(request).includes('plugin sent a message'))
   const ledger = () => claude.outrigger(root, ['ledger', '--engine', 'next'])
 
-  it('runs the offer as the words of the person who pressed Run', async () => {
+  on('runs the offer as the words of the person who pressed Run', async () => {
     await terminal.send('[[tool:Bash {"command":"npm test"}]]')
     await terminal.see('Next: Fix the failing check "npm test" — first failure: parses dates 0')
     const ran = () => turns().some(request => newestOf(request).includes('"text":"Fix the failing check'))
@@ -120,14 +128,17 @@ describe.skipIf(missing !== undefined)(`the plugin in the terminal of Claude Cod
     expect(rounds()).toEqual([])
   })
 
-  it('drives itself three rounds when a person armed it, each visibly of the plugin, until the condition holds', async () => {
-    await terminal.send('/next arm --rounds 5 --until "node test.cjs"')
-    await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(until-met\)/), { timeout: 60_000, interval: 500 })
-    expect(readFileSync(join(root, 'work.txt'), 'utf8')).toBe('xxxx')
-    expect(new Set(rounds().map(request => newestOf(request).replace(/cache_control.*/, ''))).size).toBe(3)
-  })
+  onNewest(
+    'drives itself three rounds when a person armed it, each visibly of the plugin, until the condition holds',
+    async () => {
+      await terminal.send('/next arm --rounds 5 --until "node test.cjs"')
+      await vi.waitFor(async () => expect(await ledger()).toMatch(/disarm \(until-met\)/), { timeout: 60_000, interval: 500 })
+      expect(readFileSync(join(root, 'work.txt'), 'utf8')).toBe('xxxx')
+      expect(new Set(rounds().map(request => newestOf(request).replace(/cache_control.*/, ''))).size).toBe(3)
+    },
+  )
 
-  it('ends at the first word of the person', async () => {
+  onNewest('ends at the first word of the person', async () => {
     writeFileSync(join(root, 'work.txt'), '')
     await terminal.send('[[tool:Bash {"command":"npm test"}]]')
     await terminal.see('Next: Fix the failing check "npm test" — first failure: parses dates 0')
