@@ -99,7 +99,7 @@ function asked(now: () => LiveProject, sessions: ReadonlySet<string>): Engines {
     outbox: createOutbox(),
     connections: {
       hear: async () => {},
-      wait: () => () => {},
+      wait: () => ({ moved: new AbortController().signal, leave() {} }),
       sessions: () => [...sessions].sort(),
       sweep: async () => {},
     },

@@ -11,16 +11,23 @@ export const goneMs = 10_000
 interface Connection {
   readonly caller: Caller
   readonly sessions: Set<string>
-  waiting: number
+  /** Those that it said have ended; a poll that still names one opens it no more. */
+  readonly ended: Set<string>
+  readonly polls: Set<Poll>
   /** Since when it has no poll, by a clock that never stands still; `undefined` while it has one or never had. */
   silentSince: number | undefined
+}
+
+interface Poll {
+  readonly session: string
+  readonly moved: AbortController
 }
 
 export interface Connections {
   /** Note whose event it is. */
   hear(caller: Caller, event: SessionEvent): Promise<void>
-  /** A poll begins. The answer is called when it ends. */
-  wait(caller: Caller, session: string): () => void
+  /** A poll begins: `leave` is called when it ends; `moved` tells that its session ended and its door speaks for another one. */
+  wait(caller: Caller, session: string): { readonly moved: AbortSignal; leave(): void }
   /** Sessions that are open here, sorted. */
   sessions(): readonly string[]
   /** End the sessions of those that are gone; called now and then. */
@@ -42,7 +49,7 @@ export function createConnections(events: ConnectionEvents, elapsed: () => numbe
     const key = `${caller.door.name} ${caller.connection}`
     const found = known.get(key)
     if (found !== undefined) return found
-    const made: Connection = { caller, sessions: new Set(), waiting: 0, silentSince: undefined }
+    const made: Connection = { caller, sessions: new Set(), ended: new Set(), polls: new Set(), silentSince: undefined }
     known.set(key, made)
     return made
   }
@@ -64,17 +71,28 @@ export function createConnections(events: ConnectionEvents, elapsed: () => numbe
   return {
     async hear(caller, event) {
       if (event.agent !== undefined) return
-      if (event.kind === 'session-ended') await end(event.session, caller, false)
-      else await own(caller, event.session)
+      const { session } = event
+      const { ended, polls } = connectionOf(caller)
+      if (event.kind === 'session-ended') {
+        ended.add(session)
+        return end(session, caller, false)
+      }
+      ended.delete(session)
+      for (const poll of polls) if (ended.has(poll.session)) poll.moved.abort()
+      await own(caller, session)
     },
     wait(caller, session) {
       const connection = connectionOf(caller)
-      connection.waiting++
+      const poll: Poll = { session, moved: new AbortController() }
+      connection.polls.add(poll)
       connection.silentSince = undefined
-      void own(caller, session)
-      return () => {
-        connection.waiting--
-        if (connection.waiting === 0) connection.silentSince = elapsed()
+      if (!connection.ended.has(session)) void own(caller, session)
+      return {
+        moved: poll.moved.signal,
+        leave() {
+          connection.polls.delete(poll)
+          if (connection.polls.size === 0) connection.silentSince = elapsed()
+        },
       }
     },
     sessions: () => [...owners.keys()].sort(),

@@ -126,11 +126,11 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
     if (!Number.isSafeInteger(after) || after < 0) throw badInput('`after` must be a number from 0', 'after')
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    const leave = connections.wait(caller, session)
+    const { moved, leave } = connections.wait(caller, session)
     try {
       // A poll that waits is no work: it must not keep the process alive.
       open--
-      finish(response, 200, await outbox.wait(session, after, waitMs, AbortSignal.any([gone.signal, closing.signal])))
+      finish(response, 200, await outbox.wait(session, after, waitMs, AbortSignal.any([gone.signal, closing.signal, moved])))
     } finally {
       open++
       leave()

@@ -18,6 +18,7 @@ interface World {
   readonly timers: (() => unknown)[]
   /** What command hooks find in their environment. */
   readonly env: Map<string, string>
+  session: string
   /** What the engine process answers to an event. */
   answer: (event: SessionEvent) => readonly Partial<Action>[]
   /** What waits for the poll; empty: the poll waits for ever. */
@@ -44,6 +45,7 @@ async function load(): Promise<World> {
     shown: [],
     timers: [],
     env: new Map(),
+    session: 's1',
     answer: () => [],
     waiting: [],
     async fetch(url, { body, headers }) {
@@ -89,7 +91,7 @@ async function load(): Promise<World> {
     fs: { exists: async () => false },
     env: { get: async () => undefined, set: async (name: string, value: string) => void world.env.set(name, value) },
     session: {
-      id: async () => 's1',
+      id: async () => world.session,
       root: async () => '/p',
       cwd: async () => '/p',
       surfaces: async () => ['terminal'],
@@ -298,6 +300,20 @@ describe('the poll', () => {
     world.fetch = fetch
     await world.fire('classic.PostToolUse', { tool_name: 'Edit', tool_input: {} })
     expect(world.starts).toHaveLength(2)
+  })
+
+  it('counts from the beginning in the next session', async () => {
+    const { fetch } = world
+    const asked: string[] = []
+    world.waiting = [[{ seq: 7, action: { kind: 'notify', id: 'a1', engine: 'pack', text: 'saved' } as Partial<Action> }], []]
+    world.fetch = (url, init) => {
+      if (url.includes('/wait')) asked.push(url.split('?')[1]!)
+      if (asked.length === 2) world.session = 's2'
+      return fetch(url, init)
+    }
+    await begin()
+    await world.tick()
+    await vi.waitFor(() => expect(asked).toEqual(['session=s1&after=0', 'session=s1&after=7', 'session=s2&after=0']))
   })
 
   it('goes on behind an action that the host refuses', async () => {

@@ -23,7 +23,7 @@ describe('a connection', () => {
   it('that polled and is silent for ten seconds is gone, with its sessions', async () => {
     const { log, connections, move } = world()
     await connections.hear(caller('a'), heard('s'))
-    const leave = connections.wait(caller('a'), 's')
+    const { leave } = connections.wait(caller('a'), 's')
     move(goneMs * 5)
     await connections.sweep()
     expect(log).toEqual(['opened s'])
@@ -39,7 +39,7 @@ describe('a connection', () => {
 
   it('that polls again in time stays', async () => {
     const { log, connections, move } = world()
-    connections.wait(caller('a'), 's')()
+    connections.wait(caller('a'), 's').leave()
     move(goneMs - 1)
     connections.wait(caller('a'), 's')
     move(goneMs)
@@ -57,7 +57,7 @@ describe('a connection', () => {
 
   it('that another one took over does not end the session', async () => {
     const { log, connections, move } = world()
-    connections.wait(caller('a'), 's')()
+    connections.wait(caller('a'), 's').leave()
     connections.wait(caller('b'), 's')
     move(goneMs)
     await connections.sweep()
@@ -70,6 +70,32 @@ describe('a connection', () => {
     await connections.hear(caller('a'), heard('s'))
     await connections.hear(caller('a'), heard('s', 'session-ended'))
     expect(log).toEqual(['opened s', 'closed s'])
+  })
+})
+
+describe('a poll', () => {
+  it('of a session that ended waits until its door speaks for another one, and opens nothing', async () => {
+    const { log, connections } = world()
+    await connections.hear(caller('a'), heard('s'))
+    await connections.hear(caller('a'), heard('s', 'session-ended'))
+    const { moved } = connections.wait(caller('a'), 's')
+    await connections.hear(caller('b'), heard('other'))
+    expect([moved.aborted, connections.sessions()]).toEqual([false, ['other']])
+    await connections.hear(caller('a'), heard('t'))
+    expect(moved.aborted).toBe(true)
+    expect(log).toEqual(['opened s', 'closed s', 'opened other', 'opened t'])
+  })
+
+  it('goes on while its door speaks for a second session beside it, and when the session comes back', async () => {
+    const { connections } = world()
+    await connections.hear(caller('a'), heard('s'))
+    const { moved } = connections.wait(caller('a'), 's')
+    await connections.hear(caller('a'), heard('t'))
+    await connections.hear(caller('a'), heard('s', 'session-ended'))
+    await connections.hear(caller('a'), heard('s'))
+    expect(moved.aborted).toBe(false)
+    connections.wait(caller('a'), 's')
+    expect(connections.sessions()).toEqual(['s', 't'])
   })
 })
 

@@ -111,6 +111,16 @@ describe('the engine process', () => {
     expect((await waiting).actions).toMatchObject([{ seq: 1, action: { id: 'a' } }])
   })
 
+  it('lets a poll of a cleared session go when the next one begins', async () => {
+    const at = await served()
+    await event(at, 'session-started', { source: 'startup' })
+    await event(at, 'session-ended', { reason: 'clear' })
+    const waiting = ask(mod(at), 'GET', '/wait?session=s&after=0', undefined, limit)
+    await event(at, 'session-started', { source: 'clear', session: 't' })
+    expect(await waiting).toEqual({ actions: [] })
+    expect(await healthOf(at.socket, 1_000)).toMatchObject({ sessions: ['t'] })
+  })
+
   it('keeps progress lines apart from the answer', async () => {
     const at = await served()
     const lines: unknown[] = []

@@ -30,6 +30,8 @@ let hasToldMissing = false
 let isOurs = false
 /** Sequence of what was carried out of the process's own accord. */
 let taken = 0
+/** Whose actions `taken` counts. */
+let polled = ''
 let isPolling = false
 const registered = new Set<string>()
 
@@ -378,6 +380,8 @@ async function poll($: Host): Promise<void> {
 
 async function pollOnce($: Host): Promise<void> {
   const session = await $.session.id()
+  if (session !== polled) taken = 0
+  polled = session
   const answer = await $.http.fetch(`http://outrigger/wait?session=${encodeURIComponent(session)}&after=${taken}`, {
     method: 'GET',
     headers: headers(),
