@@ -26,6 +26,7 @@ export function createModelAsks({
   handle,
 }: Parts & { handle(live: LiveProject, event: Told): Promise<unknown> }): ModelAsks {
   const open = new Map<string, AbortController>()
+  let isClosed = false
 
   const run = async (live: LiveProject, session: string, action: ActionOf<'ask-model'>): Promise<void> => {
     const agent = find(session)
@@ -34,9 +35,12 @@ export function createModelAsks({
     open.set(action.id, gone)
     const reply = await host.ask(agent, action, gone.signal)
     open.delete(action.id)
-    if (gone.signal.aborted) return
+    if (isClosed || find(session) === undefined) return
     const base = { session, project: live.project.root, at: live.project.clock.now(), ask: action.id }
-    if (reply.kind === 'answered') {
+    if (gone.signal.aborted) {
+      // A loop that gave the call up goes on when it is over, not by its own clock.
+      if (action.engine === 'next') await handle(live, { ...base, kind: 'model-failed', reason: 'canceled' })
+    } else if (reply.kind === 'answered') {
       const { text, usage } = reply
       await handle(live, { ...base, kind: 'model-answered', text, ...(usage !== undefined && { usage }) })
     } else {
@@ -53,7 +57,10 @@ export function createModelAsks({
   return {
     ask: (live, session, action) => guard.start(session, 'a question to the model', () => run(live, session, action)),
     cancel,
-    endAll: () => [...open.keys()].forEach(cancel),
+    endAll: () => {
+      isClosed = true
+      for (const id of [...open.keys()]) cancel(id)
+    },
   }
 }
 

@@ -36,8 +36,8 @@ export type Input =
   /** This process meets the session. */
   | { readonly kind: 'mounted' }
   | { readonly kind: 'lease-lost' }
-  /** Another process changed the stored part. */
-  | { readonly kind: 'changed' }
+  /** Another process changed the stored part. `byTime`: because a timer of its own came. */
+  | { readonly kind: 'changed'; readonly byTime?: boolean }
 
 export interface Mint {
   claim(): string

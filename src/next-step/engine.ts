@@ -277,7 +277,7 @@ function isBlank(view: NextView | null): boolean {
 
 function mintOf(clock: Clock): Mint {
   const id = () => clock.newId()
-  return { claim: id, check: id, judge: id, action: id, hex: () => clock.randomHex(8) }
+  return { claim: id, check: id, judge: () => `j${id()}`, action: id, hex: () => clock.randomHex(8) }
 }
 
 function lineOf({ what, reason, turn, gen, detail }: Extract<Effect, { readonly do: 'ledger' }>): LedgerLine {

@@ -282,6 +282,11 @@ export function decide(m: Moment): void {
     hold(m, guard.reason)
     return
   }
+  // It stays ready for the next event that comes.
+  if (!m.mayStart) {
+    hold(m, m.local.judge === null ? null : 'judge')
+    return
+  }
   const { gen, text } = row
   const stall = stallOf(loop, { gen, text }, m.world.config.flatRounds)
   if (stall.kind === 'stalled') {

@@ -12,6 +12,8 @@ export class Moment {
   facts: NextFacts
   local: Local
   override: string | null
+  /** What is handled now may begin a turn. */
+  mayStart = true
   readonly effects: Effect[] = []
 
   constructor(before: SessionValue, facts: NextFacts, world: StepWorld) {

@@ -25,6 +25,7 @@ export function step(
   const facts =
     folded?.facts ?? (input.kind === 'event' ? foldNext(before.facts, input.event, world.config.contextChars) : before.facts)
   const m = new Moment(before, facts, world)
+  m.mayStart = isCause(input)
   react(m, input, was)
   settle(m)
   return m.result()
@@ -53,6 +54,13 @@ function react(m: Moment, input: Input, was: NextFacts): void {
       input satisfies never
       return
   }
+}
+
+/** A turn is begun for something that happened: never because time passed, nor because somebody looked. */
+function isCause(input: Input): boolean {
+  if (input.kind === 'timer') return false
+  if (input.kind === 'changed') return input.byTime !== true
+  return input.kind !== 'command' || input.command.name !== 'state'
 }
 
 /** What follows whatever happened: claims that another process overtook, the switch, the loop's look at the offer. */
@@ -101,8 +109,10 @@ function hear(m: Moment, event: SessionEvent, was: NextFacts, isOwn: boolean): v
         late(m, event.ask)
       return
     case 'model-failed':
-      if (isOwn && !unanswered(m, event.ask, event.reason, event.message) && !judged(m, event.ask, null, undefined))
-        late(m, event.ask)
+      if (isOwn && !unanswered(m, event.ask, event.reason, event.message) && !judged(m, event.ask, null, undefined)) {
+        // A call that was given up is over: no answer, but what the loop waited for.
+        if (event.reason !== 'canceled') late(m, event.ask)
+      }
       return
     case 'check-finished':
       if (!checked(m, event.check, { exit: event.exit, timedOut: event.timedOut === true, output: event.output }) && isOwn) {
@@ -123,7 +133,11 @@ function hear(m: Moment, event: SessionEvent, was: NextFacts, isOwn: boolean): v
   }
 }
 
-const late = (m: Moment, ask: string) => m.note('late', /^j/.test(ask) ? 'judge' : 'model-answer', { gen: ask })
+/** Noted, and nothing else. */
+function late(m: Moment, ask: string): void {
+  m.mayStart = false
+  m.note('late', /^j/.test(ask) ? 'judge' : 'model-answer', { gen: ask })
+}
 
 function cleared(m: Moment, isOwn: boolean): void {
   refund(m, 'cleared', { tell: true, superseding: true })

@@ -259,7 +259,7 @@ export function createSimulator(options: { readonly showInput: boolean }, from: 
     meet(process, id)
     const lease = command.name === 'arm' ? leaseFor(process, id, command) : null
     run(process, id, { kind: 'command', command, lease })
-    tellOthers(process, id, { kind: 'changed' })
+    if (command.name !== 'state') tellOthers(process, id, { kind: 'changed' })
   }
 
   function leaseFor(process: string, id: string, command: Command): LeaseAnswer | null {
@@ -303,7 +303,7 @@ export function createSimulator(options: { readonly showInput: boolean }, from: 
       timers = timers.filter(timer => timer !== due)
       clock = Math.max(clock, due.due)
       run(due.process, due.session, { kind: 'timer', key: due.key })
-      tellOthers(due.process, due.session, { kind: 'changed' })
+      tellOthers(due.process, due.session, { kind: 'changed', byTime: true })
     }
     clock = to
   }

@@ -132,6 +132,37 @@ describe('the engine', () => {
     expect(process.lines()).toContain('failed timeout')
   })
 
+  it('goes on with its loop when the host says that the call is over, and not by its clock', async () => {
+    const process = nextProcess(shared(), '1:boot:1', { model: 'test/m' })
+    await process.type('arm')
+    await process.tell({ kind: 'todos-changed', todos: [{ text: 'Write the docs', state: 'pending' }] })
+    await process.tell(start(1))
+    await process.tell(end(1))
+    const ask = process.last('ask-model')!.id
+    await process.wait(15 * 60_000)
+    expect(process.lines()).toContain('ready local')
+    expect(process.all('submit')).toEqual([])
+    await process.tell({ kind: 'model-failed', ask, reason: 'canceled' })
+    expect(process.all('submit')).toMatchObject([{ as: 'plugin', text: 'Continue with: Write the docs' }])
+    expect(process.lines().filter(line => line.startsWith('late'))).toEqual([])
+  })
+
+  it("notes a judge's late answer as the judge's", async () => {
+    const process = nextProcess(shared(), '1:boot:1', { model: 'test/m', judgeModel: 'test/j' })
+    await process.type('arm --judge')
+    await process.tell(end(1))
+    await answer(process, 'Run the unit tests')
+    await process.tell({ ...start(2, 'plugin'), offer: process.last('submit')!.offer! })
+    await process.tell(edit('call-1'))
+    await process.tell(end(2))
+    await answer(process, 'Write the notes')
+    const judge = process.last('ask-model')!
+    expect(judge.purpose).toBe('judge')
+    await process.tell({ kind: 'person-spoke', text: 'wait' })
+    await process.tell({ kind: 'model-answered', ask: judge.id, text: 'CONTINUE' })
+    expect(process.lines().filter(line => line.startsWith('late'))).toEqual(['late judge'])
+  })
+
   it('takes a message back that the host refused', async () => {
     const process = nextProcess(shared())
     await process.type('arm')

@@ -154,7 +154,10 @@ describe('the judge', () => {
       'is no help, helps, is no help: the loop goes on',
       `${judging}; err j1 unavailable → fire 2/8; start 12 plugin; edit b.ts; end 12 → ask g3; ok g3 Document the parser → ready, ask j2, hold judge; ok j2 CONTINUE more → fire 3/8; start 13 plugin; edit c.ts; end 13 → ask g4; ok g4 Measure the parser → ready, ask j3, hold judge; err j3 unavailable → fire 4/8`,
     ],
-    ['is late: that counts as no help', `${judging}; @30000 tick → cancel j1, fire 2/8; ok j1 DONE all is there`],
+    [
+      'is late: that counts as no help',
+      `${judging}; @30000 tick → cancel j1; ok j1 DONE all is there; err j1 canceled → fire 2/8`,
+    ],
     ['is asked no more once a person spoke', `${judging}; say → superseded human, cancel j1, disarm human; ok j1 CONTINUE go on`],
     ['is asked no more once next is off', `${judging}; off → cancel j1, disarm off; ok j1 CONTINUE go on`],
     ['is not known to the next process', `${judging}; restart → disarm restart; ok j1 CONTINUE go on`],

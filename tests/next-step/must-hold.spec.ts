@@ -177,6 +177,30 @@ describe('never', () => {
     holds('end 10 → ask g1; ok g1 Write the parser → ready; @900000 tick; @99000000 tick')
   })
 
+  it('starts a turn because a model did not answer in its time: the loop goes on when the call is over', () => {
+    const local = '[model:"test/m",local:true] todo pending:Write docs; arm; @1000 end 10 → ask g1'
+    const timedOut = `${local}; @21000 tick → cancel g1, ready; @25000 tick; state`
+    holds(
+      `${timedOut}; err g1 canceled → fire 1/8; starting g1 → admit`,
+      `${timedOut}; work jobs=0 → fire 1/8`,
+      `${timedOut}; start 11 host → superseded newer-turn`,
+      `${local}; @21000 work jobs=1 → cancel g1, ready, hold background; @99000 tick; work jobs=0 → fire 1/8`,
+      // Whoever else has the session open does not begin it either.
+      `[model:"test/m",local:true] todo pending:Write docs; suggest; p2>arm; @1000 end 10 → ask g1; @21000 tick → cancel g1, ready; p2>tick; p2>work jobs=0 → fire 1/8`,
+      // Nothing that is obvious: the loop ends in its time.
+      'arm; @1000 end 10 → ask g1; @21000 tick → cancel g1, failed timeout, disarm no-offer',
+    )
+    const judged =
+      '[model:"test/m",local:false,judgeModel:"test/j"] arm judge=true; end 10 → ask g1; ok g1 Write the parser → ready, fire 1/8; start 11 plugin; edit a.ts; @1000 end 11 → ask g2; @2000 ok g2 Test the parser → ready, ask j1, hold judge'
+    holds(`${judged}; @22000 tick → cancel j1; @30000 tick; err j1 canceled → fire 2/8`)
+  })
+
+  it('starts a turn because somebody looked', () => {
+    const local =
+      '[model:"test/m",local:true] todo pending:Write docs; arm; @1000 end 10 → ask g1; @21000 tick → cancel g1, ready'
+    holds(`${local}; state; state ~agent; p2>state; work jobs=0 → fire 1/8`)
+  })
+
   it('starts a turn because a timer of its own came', async () => {
     const next = nextProcess(shared())
     await next.type('arm')

@@ -329,11 +329,13 @@ async function askModel($: Host, action: ActionOf<'ask-model'>): Promise<void> {
         ...(system !== undefined && { system }),
       })
   ).catch((error: unknown) => ({ isAnswered: false, reason: String(error).slice(0, 200) }) as const)
-  if (cancelled.delete(ask)) return
+  const isCancelled = cancelled.delete(ask)
+  // A loop that gave the call up goes on when it is over, not by its own clock.
+  if (isCancelled && action.engine !== 'next') return
   await say($, place =>
-    answer.isAnswered
+    answer.isAnswered && !isCancelled
       ? { ...place, kind: 'model-answered', ask, text: answer.text, ...from.usageOf(answer) }
-      : { ...place, kind: 'model-failed', ask, reason: answer.reason },
+      : { ...place, kind: 'model-failed', ask, reason: answer.isAnswered ? 'canceled' : answer.reason },
   ).catch(() => [])
 }
 
