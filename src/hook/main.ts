@@ -40,7 +40,9 @@ export async function answerHook(
   }
   let isAnswered = false
   const answer = (json: Readonly<Record<string, unknown>>): void => {
-    if (!isAnswered) io.stdout.write(`${JSON.stringify(json)}\n`)
+    // The host shows what stands there, and gives it to the model with the summary.
+    const isNothing = event === 'PreCompact' && Object.keys(json).length === 0
+    if (!isAnswered && !isNothing) io.stdout.write(`${JSON.stringify(json)}\n`)
     isAnswered = true
   }
   const limit = event === 'SessionEnd' ? Math.max(100, endLimitMs - performance.now()) : limitMs

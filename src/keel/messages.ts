@@ -87,7 +87,7 @@ export function stopMessage(
 
 /** Suspects that were told or held `turns` turns ago and are still there. */
 export function remindMessage(turns: number, edges: readonly Edge[], options: MessageOptions): string {
-  const head = `keel: still not reviewed after ${turns} turns (${edges.length}):`
+  const head = `keel: still not reviewed after ${turns} ${turns === 1 ? 'turn' : 'turns'} (${edges.length}):`
   const room = Math.min(caps.remind, options.chars) - lengthOf([head])
   const lines = itemLines(
     edges.map(edge => ({ edge })),

@@ -271,7 +271,7 @@ describe('reminders', () => {
     const said: (string | null)[] = []
     for (let turn = 1; turn <= 8; turn++) said.push(textOf(await session.quietTurn()))
     expect(said).toEqual([
-      'keel: still not reviewed after 1 turns (1):\n- quick.md <- guide.md: changed',
+      'keel: still not reviewed after 1 turn (1):\n- quick.md <- guide.md: changed',
       null,
       null,
       null,

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Claude, claudeProgram, startClaude } from '../../support/claude-code/claude.ts'
 import { wordsOf } from '../../support/claude-code/fake-api.ts'
+import { noTmux, startClaudeTerminal } from '../../support/claude-code/terminal.ts'
 
 const document = (source: string) => `---\nsources:\n  - ${source}\n---\n# Guide\n\nCall open.\n`
 const count = (text: string, word: string): number => text.split(word).length - 1
@@ -63,5 +64,49 @@ describe.each([
 
     // Nobody named a stream before the session ended.
     expect(count(readFileSync(`${root}/.outrigger/pack/inbox/journal.md`, 'utf8'), 'open takes a mode')).toBe(1)
+  })
+
+  // The terminal of a program with modules: terminal.spec.ts.
+  it.skipIf(by === 'module')('says it again in its terminal after /compact and after /clear, each once', async test => {
+    if (claude === undefined || noTmux !== undefined) return test.skip(missing ?? noTmux)
+    const { api, ...rest } = claude
+    const root = claude.folder({ '.git/HEAD': 'ref: refs/heads/main\n', 'old.md': document('core.md'), 'core.md': '# Core\n' })
+    await claude.outrigger(root, ['keel', 'stamp'])
+    writeFileSync(`${root}/core.md`, '# Core\n\nclose(now)\n')
+    api.requests.splice(0)
+    const program = (await claudeProgram(version)) as { bin: string }
+    const terminal = await startClaudeTerminal({ api, ...rest }, program.bin, root, { version, isInstalled: true })
+    const told = () => {
+      const { messages = [] } = api.requests.findLast(({ tools = [] }) => tools.length > 0) ?? {}
+      return count(messages.map(wordsOf).join('\n'), 'old.md <- core.md')
+    }
+    /** This program may put into the box again what it was sent. */
+    const send = async (words: string, then: string | RegExp) => {
+      terminal.press('C-u')
+      await terminal.send(words)
+      await terminal.see(then)
+    }
+    try {
+      await send(
+        '[[say:The ledger is new.\n\n<!-- ckpt\ndecision: invoices go through the new ledger\n-->]]',
+        '● The ledger is new.',
+      )
+      expect(told()).toBe(1)
+      // The host compacts nothing that is shorter.
+      for (const words of ['first', 'second', 'third']) {
+        await send(`[[say:Heard the ${words}.]]`, `● Heard the ${words}.`)
+      }
+      await send('/compact', 'Conversation compacted')
+      // What the hook has not to say must not stand there either.
+      await terminal.see(/hook PreCompact\] completed\s+successfully\n/)
+      await send('what now', /● ECHO: [\s\S]*what now/)
+      expect(told()).toBe(1)
+      await send('/clear', /❯ \/clear(?![\s\S]*what now)/)
+      await send('and again', /● ECHO: [\s\S]*and again/)
+      expect(told()).toBe(1)
+      expect(readFileSync(`${root}/.outrigger/pack/inbox/journal.md`, 'utf8')).toContain('invoices go through the new ledger')
+    } finally {
+      terminal.end()
+    }
   })
 })

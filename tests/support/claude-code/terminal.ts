@@ -28,6 +28,8 @@ export interface ClaudeTerminal {
 
 export interface TerminalOptions {
   readonly version: string
+  /** The plugin was installed; else its folder is given. */
+  readonly isInstalled?: boolean
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly columns?: number
@@ -39,7 +41,7 @@ export async function startClaudeTerminal(
   claude: Claude,
   bin: string,
   cwd: string,
-  { version, args = [], env = {}, columns = 120, rows = 40 }: TerminalOptions,
+  { version, isInstalled = false, args = [], env = {}, columns = 120, rows = 40 }: TerminalOptions,
 ): Promise<ClaudeTerminal> {
   passQuestions(claude, cwd, version)
   const socket = join(claude.home, 't.sock')
@@ -52,7 +54,8 @@ export async function startClaudeTerminal(
     if (status !== 0) throw new Error(`tmux ${words[0]}: ${stderr}`)
     return stdout
   }
-  const command = [bin, '--plugin-dir', claude.plugin, ...args].map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const plugin = isInstalled ? [] : ['--plugin-dir', claude.plugin]
+  const command = [bin, ...plugin, ...args].map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   tmux(
     'start-server',
     ';',
@@ -88,9 +91,8 @@ export async function startClaudeTerminal(
         if (n > 0) tmux('send-keys', '-t', 'main', 'C-j')
         if (line !== '') tmux('send-keys', '-t', 'main', '-l', '--', line)
       }
-      const last = text.split('\n').findLast(line => line.trim() !== '') ?? ''
       // Enter in one piece with the words would be a line end among them.
-      await until(shown => boxOf(shown).includes(last.trim().slice(-12)), `${last} was not written`, 10_000)
+      await until(shown => boxOf(shown).includes(tailOf(text)), `${text} was not written`, 10_000)
     },
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     async send(text) {
@@ -128,6 +130,8 @@ export async function startClaudeTerminal(
   }
   return terminal
 }
+
+const tailOf = (text: string): string => text.trim().split('\n').at(-1)!.trim().slice(-12)
 
 /** What stands between the last two lines of the screen that are drawn. */
 function boxOf(shown: string): string {
