@@ -4,6 +4,7 @@
  */
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import { wakesIn } from './wakes.ts'
 
 export interface TrackedAgent {
   readonly agent: Agent
@@ -29,6 +30,8 @@ export interface TrackedAgent {
   previous?: string
   /** Settles when the start of its session was answered: the first request waits for what is behind. */
   starting: Promise<unknown>
+  /** The runtime that was told of it last; one that was made anew has heard of nothing. */
+  toldTo?: unknown
   /** What was last told about work beside the agent. */
   busy: string
   /** Tokens of the open turn as its requests reported them; input without what a cache gave. */
@@ -37,6 +40,8 @@ export interface TrackedAgent {
   readonly approvals: Set<string>
   /** Calls that wait for a person's answer. */
   readonly questions: Set<string>
+  /** Reminders by which the host will wake the agent. */
+  readonly wakes: Set<string>
   /** Turns that were not begun because the loop's message was refused. */
   readonly voided: Set<number>
   /** What was last told about the goal. */
@@ -64,6 +69,7 @@ export function trackAgent(agent: Agent, find: (session: string) => Agent | unde
     usage: { input: 0, output: 0 },
     approvals: new Set(),
     questions: new Set(),
+    wakes: wakesIn(agent.session),
     voided: new Set(),
     goal: '',
   }

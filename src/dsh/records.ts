@@ -9,6 +9,7 @@ import type { Doors } from './carries.ts'
 import type { DoorHost } from './host.ts'
 import type { Sessions } from './sessions.ts'
 import { contextMeasured, endReason, textOf, toolFinished, translateRecord } from './translate.ts'
+import { foldWake, scheduleRow } from './wakes.ts'
 
 /** Rows that are looked at; nearly all of a log are others, one for every few words of an answer. */
 const heard: ReadonlySet<string> = new Set([
@@ -25,16 +26,17 @@ const heard: ReadonlySet<string> = new Set([
   'tool/code-dispatch-start',
   'tool/code-dispatch',
   'compaction/end',
+  scheduleRow,
 ])
 
 /** Rows that say what keeps the session at work. */
 export const isWork = ({ type }: { readonly type: string }): boolean =>
-  type === 'approval/asked' || type === 'approval/decided' || type === 'plan/mode'
+  type === 'approval/asked' || type === 'approval/decided' || type === 'plan/mode' || type === scheduleRow
 
 /** The tool by which the host's agents ask a person; its call is open until the answer is there. */
 const askTool = 'ask_user_question'
 
-/** Note in the agent what waits for a person. @returns whether that is other than before. */
+/** Note in the agent what waits for a person, and what will wake it. @returns whether that is other than before. */
 export function noteWaiting(at: TrackedAgent, { type, data }: HostEvent): boolean {
   const row = data as unknown as Readonly<Record<string, unknown>>
   const toggled = (open: Set<string>, id: unknown, isOpen: boolean): boolean => {
@@ -63,6 +65,8 @@ export function noteWaiting(at: TrackedAgent, { type, data }: HostEvent): boolea
       at.questions.clear()
       return had
     }
+    case scheduleRow:
+      return foldWake(at.wakes, row)
     default:
       return type === ('plan/mode' as string)
   }

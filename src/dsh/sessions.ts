@@ -87,6 +87,11 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       if (isFirst) at.started = false
       throw error
     })
+    if (at.toldTo !== undefined && at.toldTo !== live.outrigger) {
+      at.busy = ''
+      at.goal = ''
+    }
+    at.toldTo = live.outrigger
     for (const fault of live.faults) guard.tellOnce(`${live.project.root} ${fault}`, fault)
     if (isFirst) at.starting = begin(live, at, source)
     return live

@@ -1,5 +1,6 @@
 /** What keeps a session of the host at work beside its main agent. */
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { TrackedAgent } from './agents.ts'
 import type { DoorHost } from './host.ts'
 import { ownMessage } from './next/messages.ts'
 import { isPersonMessage } from './translate.ts'
@@ -15,6 +16,8 @@ export interface Work {
   /** Questions of a tool that a person has to answer. */
   readonly questions: number
   readonly planMode: boolean
+  /** The host will begin a turn by itself: a reminder is scheduled. */
+  readonly otherLoop: boolean
 }
 
 /**
@@ -24,7 +27,7 @@ export interface Work {
 export function busyOf(
   agent: Agent,
   host: Pick<DoorHost, 'agents' | 'find' | 'jobs' | 'planMode'>,
-  waitsOf: (agent: Agent) => { readonly approvals: ReadonlySet<string>; readonly questions: ReadonlySet<string> },
+  waitsOf: (agent: Agent) => Pick<TrackedAgent, 'approvals' | 'questions' | 'wakes'>,
 ): Work {
   const helpers = host.agents().filter(other => other !== agent && worksFor(other, agent, host.find))
   const all = [agent, ...helpers]
@@ -39,6 +42,7 @@ export function busyOf(
     approvals: all.reduce((sum, each) => sum + waitsOf(each).approvals.size, 0),
     questions: all.reduce((sum, each) => sum + waitsOf(each).questions.size, 0),
     planMode: host.planMode(agent),
+    otherLoop: waitsOf(agent).wakes.size > 0,
   }
 }
 

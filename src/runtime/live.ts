@@ -35,6 +35,8 @@ export interface Live {
   turns: Turns
   /** While a loop is armed, where a door can tell how the work stands. */
   grant: Grant | null
+  /** Whether the host goes on by itself, as its door said last. */
+  hostLoop: boolean
   /** Contexts without a carrier yet. */
   waiting: readonly Context[]
   /** Other actions that wait for the session's next answer. */
@@ -65,6 +67,7 @@ export function createLive(id: string, project: string, at: number): Live {
     folded: emptyFolded(id, project, at),
     turns: noTurns,
     grant: null,
+    hostLoop: false,
     waiting: [],
     pending: [],
     cells: new Map(),

@@ -95,12 +95,26 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
     if (ending !== undefined) await hearEngines(live, answer, ending)
     live.turns = turns
     const { testCommands } = options
-    const { folded, event: complete } = foldEvent(live.folded, event, { ...(testCommands !== undefined && { testCommands }) })
+    const { folded, event: complete } = foldEvent(live.folded, allLoops(live, event), {
+      ...(testCommands !== undefined && { testCommands }),
+    })
     live.folded = folded
     if (event.kind === 'model-answered' || event.kind === 'model-failed') endAsk(live, event.ask)
     await hearEngines(live, answer, await marked(live, complete))
     await save(live, answer.door)
     if (event.kind === 'session-ended' && isMain) sessions.release(live)
+  }
+
+  /** What the host says of its loops does not end what an engine of ours has going. */
+  function allLoops(live: Live, event: SessionEvent): SessionEvent {
+    if (event.kind !== 'work-changed' || event.otherLoop === undefined || event.agent !== undefined) return event
+    live.hostLoop = event.otherLoop
+    return { ...event, otherLoop: live.hostLoop || hasFlow(live) }
+  }
+
+  /** Does an engine that next-step waits for go on by itself? */
+  function hasFlow(live: Live): boolean {
+    return [...live.cells.values()].some(({ engine, inFlow }) => engine.name !== 'next' && inFlow === true)
   }
 
   /** The end of a turn while a loop is armed says where the work stands; what keel wrote at the end is in it. */
@@ -169,16 +183,17 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
   /** The engines after this one hear that it goes on by itself, or no longer, before the event that caused it. */
   async function tellFlow(live: Live, answer: Answer, going: Cell): Promise<void> {
     const { engine, state } = going
-    const otherLoop = engine.isInFlow?.(state) ?? false
-    if (otherLoop === (going.inFlow ?? false)) return
-    going.inFlow = otherLoop
+    const isInFlow = engine.isInFlow?.(state) ?? false
+    if (isInFlow === (going.inFlow ?? false)) return
+    going.inFlow = isInFlow
     if (engine.name === 'next') {
       const { mark } = options
-      live.grant = otherLoop && mark !== undefined ? await beginGrant(live.folded.writes, mark) : null
+      live.grant = isInFlow && mark !== undefined ? await beginGrant(live.folded.writes, mark) : null
     }
     // Whoever comes last has nobody to wait for it.
     if (engine === engines.at(-1)) return
     const { session, at } = answer.event
+    const otherLoop = live.hostLoop || hasFlow(live)
     const event: SessionEvent = { kind: 'work-changed', session, project: options.root, at, otherLoop }
     live.folded = foldEvent(live.folded, event).folded
     for (const later of engines.slice(engines.indexOf(engine) + 1)) {

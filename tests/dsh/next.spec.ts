@@ -74,6 +74,13 @@ const tools = (root: string) => ({
   },
 })
 
+/** Nothing comes before the call is given up. */
+const hang = ({ signal }: { readonly signal?: AbortSignal }) =>
+  (async function* () {
+    await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))
+    yield* []
+  })() as unknown as Extract<AnswerScript[number], readonly unknown[]>
+
 interface World extends Harness {
   readonly root: string
   readonly agent: Agent
@@ -90,6 +97,8 @@ async function boot(options: {
   /** Services of the host beside these, after the tools. */
   readonly host?: readonly (readonly [plugin: unknown, config: unknown])[]
   readonly headless?: boolean
+  /** The model is asked for suggestions and never answers. */
+  readonly hangs?: boolean
 }): Promise<World> {
   const place = temporaryFolder()
   vi.stubEnv('XDG_RUNTIME_DIR', place)
@@ -100,13 +109,14 @@ async function boot(options: {
   const turns = [...options.turns]
   const suggestions = [...options.suggest]
   const answer: AnswerScript[number] = request => {
-    if (request.system?.startsWith('You watch a coding session') === true) return text(suggestions.shift() ?? 'NONE')
+    if (request.system?.startsWith('You watch a coding session') === true)
+      return options.hangs === true ? hang(request) : text(suggestions.shift() ?? 'NONE')
     const turn = turns.shift() ?? text('Done.')
     return typeof turn === 'function' ? turn(request) : turn
   }
   const goals =
     options.goals === true ? [await ofHost('@deepseek-ai/dsh-goal'), await ofHost('@deepseek-ai/dsh-goal-round-driver')] : []
-  const settings = { ...next.Config({ model: 'mock/m1', local: false }) }
+  const settings = { ...next.Config({ model: 'mock/m1', local: options.hangs === true, timeoutMs: 1_000 }) }
   harness = await bootLoop({
     script: Array.from({ length: 400 }, () => answer),
     cwd: root,
@@ -184,6 +194,18 @@ describe('an armed loop in DSH', () => {
       flat(world.adapter.requests.findLast(request => request.system?.startsWith('You watch') !== true)).join('\n'),
     ).toContain('[outrigger autorun 3 of 5; not typed by a person]\nWrite three.ts')
     expect(ends(world.agent)).toEqual(['completed', 'completed', 'completed', 'completed'])
+  })
+
+  it('goes on with what needs no model when the model does not answer', async () => {
+    const world = await boot({
+      turns: [text('Ready.\n\n## Next steps\n\n1. Write one.ts'), write('one.ts'), text('Which colour do you want?')],
+      suggest: [],
+      hangs: true,
+    })
+    await say(world.agent, 'begin')
+    await world.type('/next arm --rounds 1')
+    await until(() => mine(world.agent).length === 1)
+    expect(mine(world.agent)).toMatchObject([{ source: { summary: 'Autorun 1 of 1: Write one.ts' } }])
   })
 
   it("ends at a person's words, and starts nothing before a new arm", async () => {
@@ -289,6 +311,34 @@ describe('work beside the agent in DSH', () => {
     await until(() => mine(world.agent).length === 1)
   })
 
+  it('knows a turn that runs, words that wait behind it, and a helper at work', async () => {
+    const world = await boot({
+      turns: [call(['pause', {}]), text('One.'), text('Two.'), call(['pause', {}]), text('Helped.')],
+      suggest: [],
+    })
+    const work = await heardWork(world)
+    const words = (line: string) => createUserMessage({ content: [{ type: 'text', text: line }], source: { kind: 'user' } })
+    world.agent.followup(words('one'))
+    await until(() => work.at(-1)?.draining === true)
+    world.agent.followup(words('two'))
+    await until(() => work.at(-1)?.queued === 1)
+    await world.agent.whenIdle()
+    await until(() => work.at(-1)?.draining === false && work.at(-1)?.queued === 0)
+    const helper = await world.create('s2', { origin: 'subagent', parentSession: 's1' })
+    helper.followup(words('help'))
+    await until(() => work.at(-1)?.children === 1)
+    await until(() => work.at(-1)?.children === 0)
+    expect(work.at(-1)).toMatchObject({
+      draining: false,
+      queued: 0,
+      approvals: 0,
+      questions: 0,
+      jobs: 0,
+      planMode: false,
+      otherLoop: false,
+    })
+  })
+
   it('knows a question of a tool and a permission as open until they are answered', async () => {
     const questions = await ofHost('@deepseek-ai/dsh-user-questions')
     const approval = await ofHost('@deepseek-ai/dsh-user-approval')
@@ -319,6 +369,33 @@ describe('work beside the agent in DSH', () => {
     await world.agent.whenIdle()
     await until(() => work.at(-1)?.draining === false)
     expect(work.at(-1)).toMatchObject({ approvals: 0, questions: 0 })
+  })
+})
+
+describe('the host beside a loop', () => {
+  it('waits for a reminder that the host has scheduled, and goes on after its turn', async () => {
+    const persistence = await ofHost('@deepseek-ai/dsh-session-persistence-jsonl')
+    const world = await boot({
+      host: [
+        [persistence['default'], { root: temporaryFolder() }],
+        [await ofHost('@deepseek-ai/dsh-schedule'), {}],
+      ],
+      turns: [
+        call(['schedule_create', { prompt: 'look at the build', after_seconds: 2 }]),
+        text('I will.'),
+        text('The build is green.'),
+        write('one.ts'),
+        text('One.'),
+      ],
+      suggest: ['Write one.ts', 'Write two.ts', 'NONE'],
+    })
+    await say(world.agent, 'remind me')
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('waits: another loop is scheduled'))
+    expect(mine(world.agent)).toEqual([])
+    await until(() => mine(world.agent).length === 1)
+    expect(ends(world.agent).length).toBeGreaterThanOrEqual(2)
+    expect(mine(world.agent)).toMatchObject([{ source: { summary: 'Autorun 1 of 8: Write two.ts' } }])
   })
 })
 
@@ -409,6 +486,32 @@ describe('a changed setting in DSH', () => {
     expect(await stateOf(world)).toContain('waits: the agent asked you')
     await say(world.agent, 'blue')
     expect(await stateOf(world)).toContain('autorun stopped: you took over')
+  })
+})
+
+describe('a runtime that is made anew in DSH', () => {
+  it('hears again what keeps the session at work', async () => {
+    const jobsLocal = await ofHost('@deepseek-ai/dsh-jobs-local')
+    const world = await boot({
+      host: [[jobsLocal['default'], {}]],
+      turns: [text('Ready.'), text('Fired.')],
+      suggest: ['Write one.ts', 'Write two.ts'],
+    })
+    await say(world.agent, 'begin')
+    const jobs = world.ctx.get('jobs') as { start(job: object): unknown; attachController(name: string): void }
+    jobs.attachController('test')
+    const { promise: done, resolve: finish } = Promise.withResolvers<{ status: string }>()
+    jobs.start({ kind: 'bash', label: 'server', owner: world.agent, run: () => ({ cancel: () => {}, done }) })
+    await until(async () => (await stateOf(world)).includes('Next: Write one.ts'))
+    const { outrigger } = await world.ctx.outrigger.live(world.agent)
+    await world.ctx.outrigger.changed('keel')
+    await until(async () => (await world.ctx.outrigger.live(world.agent)).outrigger !== outrigger)
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('waits: 1 task(s) still running'))
+    // Not even one that the fence then turns away.
+    expect(ends(world.agent)).toEqual(['completed'])
+    finish({ status: 'completed' })
+    await until(() => mine(world.agent).length === 1)
   })
 })
 

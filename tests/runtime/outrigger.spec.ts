@@ -840,6 +840,36 @@ describe('what engines answer to each other', () => {
     expect(keel.kinds()).toEqual(['tool-finished', 'tool-finished'])
   })
 
+  it('goes on for the others while the host or one of ours does, whoever of them ends first', async () => {
+    const pack = fakeEngine('pack')
+    const next = fakeEngine('next')
+    const { outrigger } = runtimeOf([
+      { ...pack, engine: { ...pack.engine, isInFlow: (heard: number) => heard === 1 || heard === 2 || heard === 5 } },
+      next,
+    ])
+    await outrigger.handle(tool('c1'))
+    await outrigger.handle(event('work-changed', { otherLoop: false }))
+    await outrigger.handle(tool('c2'))
+    await outrigger.handle(event('work-changed', { otherLoop: true }))
+    await outrigger.handle(tool('c3'))
+    await outrigger.handle(tool('c4'))
+    await outrigger.handle(event('work-changed', { otherLoop: false }))
+    const loops = next.heard.map(({ event: told, busy }) => `${told.kind} ${busy.includes('other-loop')}`)
+    expect(loops).toEqual([
+      'work-changed true',
+      'tool-finished true',
+      'work-changed true',
+      'work-changed false',
+      'tool-finished false',
+      'work-changed true',
+      'work-changed true',
+      'tool-finished true',
+      'work-changed true',
+      'tool-finished true',
+      'work-changed false',
+    ])
+  })
+
   it('is named part by part where one hold stands for several', async () => {
     const { outrigger } = runtimeOf([
       fakeEngine('companion', on('turn-ending', holds('look at b'))),
