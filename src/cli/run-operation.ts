@@ -58,15 +58,45 @@ async function runStream(
   beforePrint: () => void,
 ): Promise<number> {
   let code: 0 | 1 = 0
-  for await (const output of operation.stream!(input, caller)) {
-    beforePrint()
-    if (globals.json) io.stdout.write(printDocument(operation.name, output))
-    else io.stdout.write(printText(operation.render(output, input)))
-    if (operation.exitCode?.(output, input) === 1) code = 1
-    await io.stdout.ready?.()
-    if (io.signal.aborted) break
+  const out = inPieces(io)
+  try {
+    for await (const output of operation.stream!(input, caller)) {
+      beforePrint()
+      out.write(globals.json ? printDocument(operation.name, output) : printText(operation.render(output, input)))
+      if (operation.exitCode?.(output, input) === 1) code = 1
+      if (out.isFull()) await out.flush()
+      if (io.signal.aborted) break
+    }
+  } finally {
+    await out.flush()
   }
   return code
+}
+
+const maxPiece = 64 * 1024
+
+/** Many short lines are written together; what there is goes out before anything is waited for. */
+function inPieces(io: Io): { write(text: string): void; isFull(): boolean; flush(): Promise<void> } {
+  let held = ''
+  let isWaiting = false
+  const send = (): void => {
+    isWaiting = false
+    if (held !== '') io.stdout.write(held)
+    held = ''
+  }
+  return {
+    write: text => {
+      held += text
+      if (isWaiting) return
+      isWaiting = true
+      setImmediate(send)
+    },
+    isFull: () => held.length >= maxPiece,
+    flush: async () => {
+      send()
+      await io.stdout.ready?.()
+    },
+  }
 }
 
 /**

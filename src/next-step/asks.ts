@@ -2,11 +2,35 @@
 import { asksAtStart, asksInside, closers, permission, pleas } from './phrases.ts'
 import { riskOf } from './risky.ts'
 
-const maxTail = 20_000
 const maxItems = 12
 
 /** @param goOn - bare permission to go on does not count, if nothing risky stands beside it. */
 export function asksPerson(answer: string, goOn = false): boolean {
+  if (answer.length > maxKept) return reads(answer, goOn)
+  // The loop looks at the same answer after each event.
+  if (newest?.answer !== answer || newest.goOn !== goOn) newest = { answer, goOn, asks: reads(answer, goOn) }
+  return newest.asks
+}
+
+const maxKept = 12_000
+
+/** The end of an answer, for the rules that read one; a fence that is open where it begins is opened again. */
+export function endOf(answer: string): string {
+  if (answer.length <= maxKept) return answer
+  const from = answer.indexOf('\n', answer.length - maxKept + 100) + 1
+  if (from === 0) return structuredClone(answer.slice(-maxKept))
+  let fence = ''
+  for (const [, run = '', rest = ''] of answer.slice(0, from).matchAll(/^[ \t]*(`{3,}|~{3,})([^\n]*)/gm)) {
+    if (fence === '') fence = run
+    else if (run.startsWith(fence) && rest.trim() === '') fence = ''
+  }
+  // A string of its own: a slice would keep the whole.
+  return structuredClone(`${fence.slice(0, 80)}${fence === '' ? '' : '\n'}${answer.slice(from)}`)
+}
+
+let newest: { readonly answer: string; readonly goOn: boolean; readonly asks: boolean } | undefined
+
+function reads(answer: string, goOn: boolean): boolean {
   const { paragraphs, items } = read(answer)
   const all = paragraphs.map(sentencesOf)
   const asking = askingSentences(all)
@@ -27,7 +51,7 @@ const isRule = (line: string) => /^(?:[-*_=]\s*){3,}$/.test(line)
 const itemMark = /^(?:[-*+•]|\d{1,4}[.)]|[a-zA-Z][.)])\s+/
 
 function read(answer: string): Ending {
-  const lines = proseLines(answer.slice(-maxTail))
+  const lines = proseLines(endOf(answer))
   const items: string[] = []
   while (lines.length > 0) {
     const line = lines.at(-1)!

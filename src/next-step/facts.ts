@@ -6,6 +6,7 @@ import { foldWork, noWork, type Work } from '../session/busy.ts'
 import type { By, SessionEvent, Todo } from '../session/events.ts'
 import { cutMiddle } from '../text/data.ts'
 import { mask } from '../text/redact.ts'
+import { endOf } from './asks.ts'
 import { foldGoal, type Goals, noGoals } from './goals.ts'
 import { foldTool, noTurnWork, type TurnWork } from './local.ts'
 import { hostsIn } from './risky.ts'
@@ -30,6 +31,7 @@ export interface NextFacts {
   readonly work: TurnWork
   /** Tool events since the last turn ended; a turn that begins takes them along. */
   readonly open: TurnWork
+  /** The end of it. */
   readonly answer: string | null
   /** The person's newest message. */
   readonly said: string | null
@@ -65,6 +67,7 @@ export function emptyNextFacts(project: string): NextFacts {
 
 const maxTalkChars = 20_000
 const maxHosts = 200
+const maxTodo = 400
 
 /** @param talkChars - how much of what was said is kept. */
 export function foldNext(facts: NextFacts, event: SessionEvent, talkChars: number = maxTalkChars): NextFacts {
@@ -117,12 +120,12 @@ function fold(facts: NextFacts, event: SessionEvent, talkChars: number): NextFac
         by: isImplied ? 'host' : facts.by,
         work: facts.open,
         open: noTurnWork,
-        answer: answer.length > 262_144 ? answer.slice(-262_144) : answer,
+        answer: endOf(answer),
         talk: answer === '' ? facts.talk : add(shortenAnswers(facts.talk), said, talkChars),
       }
     }
     case 'todos-changed':
-      return { ...facts, todos: event.todos.slice(0, 100) }
+      return { ...facts, todos: event.todos.slice(0, 100).map(({ text, state }) => ({ text: cutMiddle(text, maxTodo), state })) }
     case 'goal-changed': {
       const goals = foldGoal(facts.goals, event)
       return goals === facts.goals ? facts : { ...facts, goals }

@@ -130,9 +130,15 @@ export function judgeInput({ facts, until, check, hex }: JudgeParts): ModelInput
     wanted,
     ...(check === null ? [] : [`check: ${check.timedOut ? 'timed out' : `exit ${check.exit ?? 'unknown'}`}`]),
     `wrote: ${short(facts.work.written.map(({ path }) => path).join(', '), 1_000)}`,
-    `answer: ${cutMiddle(facts.answer ?? '', 2_000)}`,
+    `answer: ${cutMiddle(newestAnswer(facts), 2_000)}`,
   ]
   return { system: judgeText, user: record(mask(lines.join('\n')), hex) }
+}
+
+/** Both ends of it are in what was said; the facts have its end. */
+function newestAnswer({ answer, talk }: NextFacts): string {
+  if (answer === null || answer === '') return ''
+  return talk.findLast(({ who }) => who === 'agent')?.text ?? answer
 }
 
 export type JudgeAnswer =

@@ -33,6 +33,7 @@ export interface TurnWork {
 export const noTurnWork: TurnWork = { calls: 0, checks: [], written: [] }
 
 const maxKept = 200
+const maxCommand = 4_000
 
 export function foldTool(work: TurnWork, event: ToolFinished): TurnWork {
   const at = work.calls + 1
@@ -48,7 +49,7 @@ export function foldTool(work: TurnWork, event: ToolFinished): TurnWork {
 function commandOf({ tool, input }: ToolFinished): string | null {
   if (!/^(?:bash|pwsh|shell)$/i.test(tool) || typeof input !== 'object' || input === null) return null
   const { command } = input as { readonly command?: unknown }
-  return typeof command === 'string' ? command.replace(/\s+/g, ' ').trim() : null
+  return typeof command === 'string' ? command.slice(0, maxCommand).replace(/\s+/g, ' ').trim() : null
 }
 
 function checkRun(command: string, { exit, ok, output }: ToolFinished, at: number): CheckRun {
@@ -72,7 +73,7 @@ const runners: readonly RegExp[] = [
 
 /** Does a command, on one line, run checks? */
 export function runsChecks(command: string): boolean {
-  const line = command.slice(0, 4_000)
+  const line = command.slice(0, maxCommand)
   return runners.some(runner => runner.test(line))
 }
 

@@ -75,6 +75,7 @@ export function arm(
       grant,
       spent: { rounds: 0, tokens: 0 },
       armedAt: now,
+      hasDisplaced: m.loop?.hasDisplaced ?? false,
       hold: null,
       rounds: [],
       marks: m.loop?.marks.slice(-1) ?? [],

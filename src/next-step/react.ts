@@ -360,6 +360,7 @@ function displaced(m: Moment, action: string, isDone: boolean, reason = ''): voi
   if (isDone) {
     const { goals } = m.facts
     if (goals.goal !== null) m.facts = { ...m.facts, goals: { ...goals, goal: { ...goals.goal, activation: 'disarmed' } } }
+    m.setLoop({ hasDisplaced: true })
     m.note('displace', 'goal-driver')
   } else
     m.note(

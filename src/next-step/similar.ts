@@ -10,7 +10,21 @@ interface Tokens {
   readonly distinguishing: string
 }
 
+/** The same few texts are compared again and again. */
+const known = new Map<string, Tokens>()
+const maxKnown = 16
+
 function tokensOf(text: string): Tokens {
+  let tokens = known.get(text)
+  if (tokens === undefined) {
+    tokens = readTokens(text)
+    if (known.size >= maxKnown) known.delete(known.keys().next().value!)
+    known.set(text, tokens)
+  }
+  return tokens
+}
+
+function readTokens(text: string): Tokens {
   const all: string[] = []
   const distinguishing: string[] = []
   for (const raw of text.normalize('NFKC').split(/\s+/u)) {

@@ -70,6 +70,8 @@ export interface Loop {
   readonly spent: { readonly rounds: number; readonly tokens: number }
   /** ms since the epoch. */
   readonly armedAt: number
+  /** The host's own driver of the goal was switched off for this loop. */
+  readonly hasDisplaced: boolean
   readonly hold: string | null
   readonly rounds: readonly Round[]
   /** Marks seen in this grant. */

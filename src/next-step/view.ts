@@ -1,6 +1,6 @@
 /** What a surface shows of a session: one value, so that bar, ghost and band never disagree. */
 import type { SessionValue } from './effects.ts'
-import { failureText, holdText, stopText } from './texts.ts'
+import { displacedText, failureText, holdText, stopText } from './texts.ts'
 import type { Intent } from './types.ts'
 
 export interface NextView {
@@ -22,6 +22,8 @@ export interface NextView {
     /** ms since the epoch; 0 while disarmed. */
     readonly endsAt: number
     readonly hold: string | null
+    /** What a person should know of it that changes nothing for it; `null`: nothing. */
+    readonly note: string | null
     /** Why the last one ended, in words; `null`: none did, or a person ended it. */
     readonly stopped: string | null
   }
@@ -52,6 +54,7 @@ export function viewOf({ stored, facts, local }: SessionValue, holdDetail: strin
       endsAt: loop === null ? 0 : loop.armedAt + loop.grant.ms,
       // A turn is just ending: that is no waiting.
       hold: loop?.hold == null || loop.hold === 'running' ? null : holdText(loop.hold, holdDetail),
+      note: loop?.hasDisplaced === true ? displacedText : null,
       stopped: loop !== null || isByPerson ? null : stopText(stopped),
     },
   }
