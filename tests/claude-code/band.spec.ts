@@ -3,7 +3,7 @@ import { bandOf } from '../../src/claude-code/mod/band.ts'
 import { starter, usageOf, wakesItself, whyNotStarted } from '../../src/claude-code/mod/translate.ts'
 import type { NextView } from '../../src/next-step/view.ts'
 
-const loop = { armed: false, rounds: 0, of: 0, tokens: 0, maxTokens: 0, endsAt: 0, hold: null, stopped: null }
+const loop = { armed: false, rounds: 0, of: 0, tokens: 0, maxTokens: 0, endsAt: 0, hold: null, note: null, stopped: null }
 const view = (more: Partial<NextView>): NextView => ({
   ...{ kind: 'none', turn: 1, gen: 'g1', text: '', intent: 'worker-step', why: '', mayArm: true, loop },
   ...more,

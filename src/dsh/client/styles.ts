@@ -34,8 +34,8 @@ export const styles = `
 .outrigger-next { box-sizing: border-box; display: flex; align-items: center; gap: 12px; height: 36px; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px));
   max-width: var(--dsh-composer-card-max-width, none); margin: 0 auto; padding: 4px 6px 4px 14px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px;
   font-size: 13px; line-height: 20px; color: var(--dsw-alias-label-primary, inherit); background: var(--dsw-alias-bg-layer-3, Canvas); }
-.outrigger-next-text { flex: 1 2 auto; min-width: 0; margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.outrigger-next-loop { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-label-secondary, inherit); }
+.outrigger-next-text { flex: 1 1 auto; min-width: 0; margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.outrigger-next-loop { flex: 0 4 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-label-secondary, inherit); }
 .outrigger-next-refused { flex: 0 1 auto; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12px; color: var(--dsw-alias-state-error-primary, inherit); }
 .outrigger-next-buttons { flex: none; display: flex; gap: 6px; margin-left: auto; }
 .outrigger-next-button { appearance: none; padding: 2px 10px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 8px; font: inherit; font-size: 12px; line-height: 20px;

@@ -69,15 +69,14 @@ describe.each([
   // The terminal of a program with modules: terminal.spec.ts.
   it.skipIf(by === 'module')('says it again in its terminal after /compact and after /clear, each once', async test => {
     if (claude === undefined || noTmux !== undefined) return test.skip(missing ?? noTmux)
-    const { api, ...rest } = claude
+    const here = claude
     const root = claude.folder({ '.git/HEAD': 'ref: refs/heads/main\n', 'old.md': document('core.md'), 'core.md': '# Core\n' })
     await claude.outrigger(root, ['keel', 'stamp'])
     writeFileSync(`${root}/core.md`, '# Core\n\nclose(now)\n')
-    api.requests.splice(0)
     const program = (await claudeProgram(version)) as { bin: string }
-    const terminal = await startClaudeTerminal({ api, ...rest }, program.bin, root, { version, isInstalled: true })
+    const terminal = await startClaudeTerminal(here, program.bin, root, { version, isInstalled: true })
     const told = () => {
-      const { messages = [] } = api.requests.findLast(({ tools = [] }) => tools.length > 0) ?? {}
+      const { messages = [] } = here.api.requests.findLast(({ tools = [] }) => tools.length > 0) ?? {}
       return count(messages.map(wordsOf).join('\n'), 'old.md <- core.md')
     }
     /** This program may put into the box again what it was sent. */

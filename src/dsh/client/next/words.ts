@@ -16,7 +16,7 @@ export interface BarWords {
 
 export function barWords(view: NextView, now: number): BarWords {
   const { loop } = view
-  const text = offerText(view)
+  const text = offerText(view) || (loop.armed ? (loop.note ?? '') : '')
   const isQuiet = text === '' && !loop.armed && loop.stopped === null
   return {
     kind: view.kind,
@@ -53,12 +53,16 @@ function buttonsOf({ kind, intent }: NextView): BarWords['buttons'] {
 }
 
 function loopText({ loop }: NextView, now: number): string {
+  // The bar has room for one of them beside the step.
+  if (loop.armed && loop.hold !== null) return `waits: ${loop.hold}`
   if (loop.armed) {
     const left = Math.max(Math.ceil((loop.endsAt - now) / 60_000), 0)
-    const budget = `${thousands(loop.tokens)} of ${thousands(loop.maxTokens)} tokens, ${left} min left`
-    return loop.hold === null ? budget : `waits: ${loop.hold} · ${budget}`
+    return `${short(loop.tokens)} of ${short(loop.maxTokens)} tokens, ${left} min left`
   }
   return loop.stopped === null ? '' : `Autorun stopped after ${loop.rounds} of ${loop.of}: ${loop.stopped}`
 }
 
-const thousands = (count: number): string => (count < 1_000 ? String(count) : `${Math.round(count / 1_000)}k`)
+const short = (count: number): string => {
+  if (count < 1_000) return String(count)
+  return count < 1_000_000 ? `${Math.round(count / 1_000)}k` : `${Math.round(count / 100_000) / 10}M`
+}
