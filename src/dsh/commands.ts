@@ -4,6 +4,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
 import { errorText } from '../cli/print.ts'
 import { OutriggerError } from '../errors.ts'
+import type { DoctorCheck, DoctorOutput } from '../runtime/doctor.ts'
 import { operationsOf } from '../runtime/operations.ts'
 import type { Project } from '../runtime/project.ts'
 import type { Caller } from '../session/operation.ts'
@@ -37,8 +38,8 @@ function personCaller(project: Project, session: string, signal: AbortSignal): C
   return { door: 'dsh', actor: project.actor('person'), session, signal, progress: () => {} }
 }
 
-/** `/outrigger`: doctor. */
-export function registerDoctorCommand(ctx: Context): void {
+/** `/outrigger`: doctor. @param checks - what only the host's process knows. */
+export function registerDoctorCommand(ctx: Context, checks: () => readonly DoctorCheck[]): void {
   registerCommand(
     ctx,
     { name: 'outrigger', description: 'Show whether Outrigger works here and what to do if not' },
@@ -48,7 +49,9 @@ export function registerDoctorCommand(ctx: Context): void {
       const doctor = operationsOf(project).find(operation => operation.name === 'doctor')
       if (doctor === undefined) throw new OutriggerError('DSH_NO_DOCTOR', 'this build has no doctor')
       const input: unknown = doctor.decode({})
-      const output: unknown = await doctor.run(input, personCaller(project, session, signal))
+      const found = (await doctor.run(input, personCaller(project, session, signal))) as DoctorOutput
+      const at = found.checks.findLastIndex(({ id }) => id === 'next') + 1
+      const output: DoctorOutput = { ...found, checks: found.checks.toSpliced(at, 0, ...checks()) }
       return { ok: true, text: doctor.render(output, input) }
     },
   )

@@ -8,6 +8,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-commands'
 import { registerDoctorCommand } from './commands.ts'
 import { listen } from './listeners.ts'
+import { barCheck } from './next/bar-check.ts'
 import { opener } from './open.ts'
 import { createDisplay, displayService } from './web/display.ts'
 import { serveDisplay } from './web/route.ts'
@@ -20,5 +21,5 @@ export function apply(ctx: Context): void {
   ctx.provide(displayService as never, display as never)
   listen(ctx, opener, display)
   serveDisplay(ctx, display)
-  registerDoctorCommand(ctx)
+  registerDoctorCommand(ctx, () => (ctx.outrigger.isOn('next') ? [barCheck(display)] : []))
 }

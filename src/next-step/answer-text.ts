@@ -21,7 +21,7 @@ export function answerText(reply: ReplyDocument): string {
     case 'suggest':
       return suggestText(reply)
     case 'state':
-      return stateText(reply)
+      return 'view' in reply ? `${wireLine(reply)}\n${stateText(reply)}` : stateText(reply)
     case 'off':
       return 'next is off in this session; /next on turns it on again.'
     case 'on':
@@ -69,6 +69,11 @@ function suggestText(reply: ReplyDocument): string {
   const reason = String(reply['reason'] ?? '')
   if (reply['kind'] === 'failed') return `No suggestion: ${failureText(reason, null)}`
   return `No suggestion: ${reply['kind'] === 'off' ? ineligibleText(reason) : quietText(reason)}`
+}
+
+/** What a page reads that has no other way to the host. */
+function wireLine({ name: _, ...state }: ReplyDocument): string {
+  return JSON.stringify({ schema: 'outrigger.next.state/1', ...state })
 }
 
 interface OfferRow {

@@ -5,6 +5,7 @@ import { arm, disarm } from './loop.ts'
 import type { Moment } from './moment.ts'
 import type { ArmReply } from './types.ts'
 import { isModelName } from './types.ts'
+import { viewOf } from './view.ts'
 
 const personOnly = new Set(['arm', 'run', 'on', 'dismiss'])
 
@@ -42,7 +43,7 @@ export function answerCommand(m: Moment, command: Command, lease: LeaseAnswer | 
       suggest(m, command, reply)
       return
     case 'state':
-      reply(true, stateOf(m))
+      reply(true, { ...stateOf(m), ...(command.wire === true && { view: viewOf(m, m.holdDetail()) }) })
       return
     case 'off':
       off(m, reply)

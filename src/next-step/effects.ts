@@ -19,6 +19,8 @@ export interface Command {
   readonly goOn?: unknown
   readonly allowRisky?: unknown
   readonly take?: unknown
+  /** For a page: the answer begins with a line of JSON. */
+  readonly wire?: unknown
   /** A gen. */
   readonly offer?: unknown
   /** `provider/model` or `clear`. */

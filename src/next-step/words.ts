@@ -2,7 +2,7 @@
 import { type Command, commandNames } from './effects.ts'
 
 export const usage =
-  'usage: /next [state | suggest | run [--offer GEN] | dismiss | arm [--rounds N] [--tokens N] [--minutes N] [--until "CMD"] [--judge] [--go-on] [--allow-risky] [--take] | disarm | autorun on|off | off | on | model <provider/model>|clear | log [N]]'
+  'usage: /next [state [--wire] | suggest | run [--offer GEN] | dismiss | arm [--rounds N] [--tokens N] [--minutes N] [--until "CMD"] [--judge] [--go-on] [--allow-risky] [--take] | disarm | autorun on|off | off | on | model <provider/model>|clear | log [N]]'
 
 export type Typed =
   | { readonly kind: 'command'; readonly command: Command }
@@ -10,11 +10,12 @@ export type Typed =
   | { readonly kind: 'usage' }
 
 interface Option {
-  readonly key: 'rounds' | 'tokens' | 'minutes' | 'until' | 'judge' | 'goOn' | 'allowRisky' | 'take' | 'offer'
+  readonly key: 'rounds' | 'tokens' | 'minutes' | 'until' | 'judge' | 'goOn' | 'allowRisky' | 'take' | 'offer' | 'wire'
   readonly takes: 'number' | 'text' | 'nothing'
 }
 
 const options: Readonly<Record<string, Readonly<Record<string, Option>>>> = {
+  state: { '--wire': { key: 'wire', takes: 'nothing' } },
   run: { '--offer': { key: 'offer', takes: 'text' } },
   arm: {
     '--rounds': { key: 'rounds', takes: 'number' },

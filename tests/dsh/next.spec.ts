@@ -176,6 +176,36 @@ describe('an offer in DSH', () => {
   })
 })
 
+describe('a page without our route', () => {
+  it('reads the first line of /next state --wire', async () => {
+    const world = await boot({ turns: [text('Built it.')], suggest: ['Run the unit tests'] })
+    await say(world.agent, 'build it')
+    await until(async () => (await stateOf(world)).includes('Next: Run the unit tests'))
+    const { ok, text: answer } = await world.type('/next state --wire')
+    const [first = '', ...rest] = answer.split('\n')
+    expect({ ok, rest: rest.join('\n') }).toEqual({ ok: true, rest: await stateOf(world) })
+    const wire = JSON.parse(first) as Record<string, unknown>
+    expect(wire).toMatchObject({
+      schema: 'outrigger.next.state/1',
+      ok: true,
+      offer: { status: 'ready', turn: 1 },
+      loop: { armed: false },
+      view: { kind: 'offer', text: 'Run the unit tests', mayArm: true, loop: { armed: false } },
+    })
+    expect(await world.type('/next arm --wire')).toMatchObject({ ok: false, text: expect.stringMatching(/^usage: /) as string })
+  })
+
+  it('has no bar, and doctor says what it needs', async () => {
+    const world = await boot({ turns: [], suggest: [] })
+    expect((await world.type('/outrigger')).text).toMatch(
+      /warn next: DSH: no bar: no page has loaded our client file\n +reload the page/,
+    )
+    await world.stop()
+    const headless = await boot({ turns: [], suggest: [], headless: true })
+    expect((await headless.type('/outrigger')).text).toMatch(/warn next: DSH: no bar: the host has no web server.*\n.*`dsh web`/)
+  })
+})
+
 describe('an armed loop in DSH', () => {
   it('drives three rounds, each visibly of a plugin, and stops when its condition holds', async () => {
     const world = await boot({

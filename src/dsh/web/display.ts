@@ -20,6 +20,8 @@ export const displayService = 'outriggerDisplay'
 export interface Display {
   /** There is a web server that pages read from. */
   readonly isOpen: boolean
+  /** A page has read from it: the host gave our client file to a browser. */
+  readonly isRead: boolean
   /** Pages can read from now on, until the answer is called. */
   open(): () => void
   status(session: string, text: string | null): void
@@ -62,6 +64,7 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
   const epoch = randomBytes(6).toString('hex')
   let changes = 0
   let servers = 0
+  let isRead = false
 
   const entryOf = (session: string): Entry => {
     let entry = entries.get(session)
@@ -99,6 +102,9 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
   return {
     get isOpen() {
       return servers > 0
+    },
+    get isRead() {
+      return isRead
     },
     open: () => {
       servers++
@@ -142,6 +148,7 @@ export function createDisplay(wait: (ms: number, run: () => void) => () => void 
       return lost
     },
     read: async (session, after, gone) => {
+      isRead = true
       const entry = entryOf(session)
       const [of, number] = after?.split('.') ?? []
       const cursor = of === epoch ? Number(number) : undefined
