@@ -1,5 +1,15 @@
 /** Answers of commands as text for people; takes nothing but the document. */
-import { countOf, displacedText, failureText, holdText, ineligibleText, quietText, refusals, stopText } from './texts.ts'
+import {
+  countOf,
+  displacedText,
+  failureText,
+  ineligibleText,
+  minutesOf,
+  quietText,
+  refusals,
+  stopText,
+  tokensOf,
+} from './texts.ts'
 
 export type ReplyDocument = Readonly<Record<string, unknown>> & { readonly name: string; readonly ok: boolean }
 
@@ -55,7 +65,7 @@ interface GrantShown {
 function armText(reply: ReplyDocument): string {
   const grant = reply['grant'] as GrantShown
   const until = grant.until === null ? '' : `, until \`${grant.until}\` succeeds`
-  const budget = `${countOf(grant.rounds, 'round')}, ${Math.round(grant.tokens / 1_000)}k tokens, ${grant.ms / 60_000} min${until}`
+  const budget = `${countOf(grant.rounds, 'round')}, ${tokensOf(grant.tokens)}, ${grant.ms / 60_000} min${until}`
   const head =
     reply['already'] === true ? `Autorun is armed already: ${budget}.` : `Autorun: ${budget}. Your words or Stop end it.`
   if (reply['displaced'] === true) return `${head}\n${displacedText}`
@@ -87,22 +97,22 @@ interface OfferRow {
 
 interface LoopShown {
   readonly armed: boolean
-  readonly hold: string | null
   readonly reason: string | null
   readonly spent: { readonly rounds: number; readonly tokens: number; readonly ms: number }
 }
 
 function stateText(reply: ReplyDocument): string {
   const offer = reply['offer'] as OfferRow | null
-  const { armed, hold, reason, spent: used } = reply['loop'] as LoopShown
-  const spent = `${countOf(used.rounds, 'round')}, ${Math.round(used.tokens / 1_000)}k tokens, ${Math.floor(used.ms / 60_000)} min`
+  const { armed, reason, spent: used } = reply['loop'] as LoopShown
+  const spent = `${countOf(used.rounds, 'round')}, ${tokensOf(used.tokens)}, ${minutesOf(used.ms)}`
   const why = reply['reason']
   const nothing = `next has nothing to do in this session${typeof why === 'string' ? `: ${ineligibleText(why)}` : ''}`
   const line = offer === null || offer.gen === null ? undefined : offerText(offer)
   return [
     String(reply['status'] ?? nothing),
     ...(line === undefined ? [] : [line]),
-    ...(armed ? [`autorun: ${spent} so far${hold === null ? '' : `; waits: ${holdText(hold)}`}`] : []),
+    // What it waits for stands in the first line.
+    ...(armed ? [`autorun: ${spent} so far`] : []),
     ...(!armed && reason !== null ? [`autorun stopped: ${stopText(reason)} (${spent})`] : []),
   ].join('\n')
 }

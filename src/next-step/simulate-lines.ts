@@ -2,7 +2,7 @@
 import type { OutriggerError } from '../errors.ts'
 import type { SessionEvent, Todo } from '../session/events.ts'
 import { type Command, type CommandName, commandNames } from './effects.ts'
-import { badEvent } from './simulate.ts'
+import { badConfig, badEvent } from './simulate.ts'
 import type { NewestTurn } from './types.ts'
 
 export type SimulatedLine =
@@ -92,8 +92,9 @@ export function decodeSimulated(text: string, line: number, newestOf: (session: 
   const fields = new Fields(given as Readonly<Record<string, unknown>>, line)
   const kind = fields.text('kind', '')
   if (kind === 'config') {
-    const set = fields.given['set'] ?? {}
-    if (typeof set !== 'object' || set === null || Array.isArray(set)) throw fields.bad('set', 'an object')
+    const { set = {} } = fields.given
+    if (typeof set !== 'object' || set === null || Array.isArray(set))
+      throw badConfig(line, [{ key: 'set', message: 'allowed is an object' }])
     return { kind, set: set as Readonly<Record<string, unknown>> }
   }
   const clock = fields.given['clock']

@@ -2,10 +2,10 @@
  * The engine without a machine: lines of events and commands in, lines of what it asks for out. The clock is that of the lines;
  * processes, leases, timers and the store are values in here. The same input gives the same bytes.
  */
-import { OutriggerError } from '../errors.ts'
+import { type Fault, OutriggerError } from '../errors.ts'
 import { completeTool } from '../session/calls.ts'
 import type { SessionEvent } from '../session/events.ts'
-import { readConfig } from './config.ts'
+import { nextConfigKeys, readConfig } from './config.ts'
 import {
   type Command,
   commandNames,
@@ -315,14 +315,7 @@ export function createSimulator(options: { readonly showInput: boolean }, from: 
     if (how !== undefined && how !== 'ok' && how !== 'fails' && how !== 'absent')
       faults.push({ key: 'displace', message: 'allowed is ok, fails or absent' })
     if (format !== undefined && format !== 3 && format !== 4) faults.push({ key: 'hostFormat', message: 'allowed is 3 or 4' })
-    if (faults.length > 0) {
-      throw new OutriggerError('NEXT_BAD_CONFIG', faults.map(({ key, message }) => `${key}: ${message}`).join('; '), {
-        subject: faults[0]!.key,
-        faults,
-        hint: 'every key and its range: outrigger help next simulate',
-        position: { file: '-', line, column: 1 },
-      })
-    }
+    if (faults.length > 0) throw badConfig(line, faults)
     config = read.config
     if (how !== undefined) displace = how as typeof displace
     if (format !== undefined) hostFormat = format as number
@@ -387,6 +380,15 @@ export function createSimulator(options: { readonly showInput: boolean }, from: 
       return out
     },
   }
+}
+
+export function badConfig(line: number, faults: readonly Fault[]): OutriggerError {
+  return new OutriggerError('NEXT_BAD_CONFIG', faults.map(({ key, message }) => `${key}: ${message}`).join('; '), {
+    subject: faults[0]!.key,
+    faults,
+    hint: `correct the line; its keys are ${[...nextConfigKeys, 'displace', 'hostFormat'].join(', ')}`,
+    position: { file: '-', line, column: 1 },
+  })
 }
 
 export function badEvent(line: number, message: string, subject?: string): OutriggerError {

@@ -152,6 +152,16 @@ export function ineligibleText(reason: string): string {
 /** A number with its word. */
 export const countOf = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
 
+/** Tokens as people count them. */
+export function tokensOf(tokens: number): string {
+  if (tokens < 1_000) return `${tokens} tokens`
+  if (tokens < 1_000_000) return `${Math.round(tokens / 1_000)}k tokens`
+  return `${Math.round(tokens / 100_000) / 10}M tokens`
+}
+
+/** A time that has passed. */
+export const minutesOf = (ms: number): string => (ms < 60_000 ? 'under 1 min' : `${Math.floor(ms / 60_000)} min`)
+
 export const displacedText = 'This loop now starts the turns; the goal keeps its objective but not its own rounds.'
 
 export interface Refusal {

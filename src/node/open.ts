@@ -64,7 +64,7 @@ export async function openProject(options: OpenOptions): Promise<Project> {
     modes,
     door,
     version: packageVersion(),
-    isTerminal: options.isTerminal ?? (process.stdin.isTTY === true && process.stdout.isTTY === true),
+    isTerminal: options.isTerminal ?? process.stdin.isTTY === true,
     overrides: options.overrides ?? [],
     hasStore: () => findStore(places) !== undefined,
     openStore: () =>

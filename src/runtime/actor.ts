@@ -22,7 +22,7 @@ export const agentMarkers: readonly { readonly variable: string; readonly isAgen
 export interface ActorQuestion {
   readonly env: Environment
   readonly door: Caller['door']
-  /** Input and output are a terminal. */
+  /** Standard input is a terminal: a person can type. */
   readonly isTerminal: boolean
   /** `person`, `agent`, each with `:name`; what `--who` said, or a host of the one who typed a command. */
   readonly stated?: string

@@ -1,5 +1,5 @@
 /** The row of next-step with the real runtime, engine, goal service and goal driver, on the host's packages in this process. */
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -429,6 +429,18 @@ describe('the host beside a loop', () => {
   })
 })
 
+const noScript = spawnSync('script', ['--version']).status !== 0
+const program = join(import.meta.dirname, '../../src/cli/main.ts')
+
+/** A line that a person types at a terminal of their own. */
+function atTerminal(cwd: string, words: string, env: Readonly<Record<string, string>> = {}) {
+  return new Promise<{ readonly code: number; readonly out: string }>(done => {
+    const line = `"${process.execPath}" "${program}" ${words}`
+    const options = { cwd, env: { ...process.env, NO_COLOR: '1', ...env } }
+    execFile('script', ['-qefc', line, '/dev/null'], options, (error, out) => done({ code: Number(error?.code ?? 0), out }))
+  })
+}
+
 describe('a terminal beside the host', () => {
   /** What the command line does in a process of its own: it asks by the socket that the store names. */
   const terminal = async (world: World) => {
@@ -461,6 +473,31 @@ describe('a terminal beside the host', () => {
     expect(await verb('state')).toMatchObject({ ok: true, session: 's1', loop: { armed: true, hold: 'question' } })
     expect(await verb('disarm')).toMatchObject({ ok: true, was: 'armed' })
     expect(await stateOf(world)).not.toContain('waits:')
+  })
+
+  it.skipIf(noScript)('arms it from a real terminal, and from no pipe and no shell of an agent', async () => {
+    const world = await boot({
+      turns: [text('Ready.'), write('one.ts'), text('One.'), write('two.ts'), text('Two.')],
+      suggest: ['Write one.ts', 'Write two.ts', 'Write three.ts'],
+    })
+    await say(world.agent, 'begin')
+    const refused = { code: 2, out: expect.stringMatching(/NEXT_NEEDS_PERSON.*\r?\n +hint: type it yourself/) as string }
+    expect(await atTerminal(world.root, 'next arm --rounds 2 < /dev/null')).toEqual(refused)
+    expect(await atTerminal(world.root, 'next arm --rounds 2', { OUTRIGGER_ACTOR: 'agent:cli' })).toEqual(refused)
+    expect(await stateOf(world)).not.toContain('autorun')
+    expect(await atTerminal(world.root, 'next arm --rounds 2')).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Autorun: 2 rounds, 2M tokens, 60 min\. Your words or Stop end it\.\s*$/) as string,
+    })
+    await until(async () => (await stateOf(world)).includes('autorun stopped: all rounds are used'))
+    expect(mine(world.agent).map(({ source }) => (source as { summary?: string }).summary)).toEqual([
+      'Autorun 1 of 2: Write one.ts',
+      'Autorun 2 of 2: Write two.ts',
+    ])
+    // Where the answer goes is nobody's business: a person types.
+    expect(await atTerminal(world.root, 'next run | cat')).toMatchObject({
+      out: expect.stringContaining('Running: Write three.ts'),
+    })
   })
 
   it('is answered by the socket of a living host only, and finds none when the host has gone', async () => {

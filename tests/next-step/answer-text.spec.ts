@@ -19,11 +19,11 @@ describe('/next', () => {
     ['end 10; ok g1 Write the parser; say; state', 'next: on (test/m)\nWithdrawn, as you went on yourself: Write the parser'],
     [
       'arm; end 10; ok g1 Write the parser; state',
-      'next: on (test/m) · autorun 1/8, 0k tokens, 0 min\nSent: Write the parser\nautorun: 1 round, 0k tokens, 0 min so far',
+      'next: on (test/m) · autorun 1/8, 0k tokens, 0 min\nSent: Write the parser\nautorun: 1 round, 2 tokens, under 1 min so far',
     ],
     [
       'arm; work jobs=2; end 10; ok g1 Write the parser; state',
-      'next: on (test/m) · waits: 2 task(s) still running\nNext: Write the parser\nautorun: 0 rounds, 0k tokens, 0 min so far; waits: some task(s) still running',
+      'next: on (test/m) · waits: 2 task(s) still running\nNext: Write the parser\nautorun: 0 rounds, 2 tokens, under 1 min so far',
     ],
     ['[model:"",local:false] state', 'next: off — /next model <provider/model> turns it on'],
   ])('says what a person can use, and no name of an offer: %s', (trace, text) => {
@@ -40,6 +40,8 @@ describe('/next', () => {
   })
 
   it.each([
+    ['arm', 'Autorun: 8 rounds, 2M tokens, 60 min. Your words or Stop end it.'],
+    ['arm rounds=1 tokens=2540000', 'Autorun: 1 round, 2.5M tokens, 60 min. Your words or Stop end it.'],
     ['arm rounds=1 tokens=10000 minutes=1', 'Autorun: 1 round, 10k tokens, 1 min. Your words or Stop end it.'],
     ['suggest', 'No suggestion: no turn is completed yet'],
     ['off; suggest', 'No suggestion: next is off here'],
