@@ -1,4 +1,6 @@
 /** next-step in one session of the real terminal: the band, the faint words, what a loop waits for, and what it was allowed. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Claude, claudeProgram, startClaude } from '../../support/claude-code/claude.ts'
 import { type ApiRequest, wordsOf } from '../../support/claude-code/fake-api.ts'
@@ -107,5 +109,24 @@ describe.skipIf(missing !== undefined)(`next-step in the terminal of Claude Code
     expect(lines).toMatch(/hold \(typing\)/)
     expect(lines).toMatch(/disarm \(cap\)/)
     expect(lines.match(/ fire /g)).toHaveLength(1)
+  })
+
+  it('is armed from a terminal beside it, where the loop runs to its end; from a pipe it is not', async () => {
+    await terminal.send('list it')
+    await terminal.see('Next: Write the index')
+    const before = prompts().length
+    await expect(claude.outrigger(root, ['next', 'arm', '--rounds', '2'])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('NEXT_NEEDS_PERSON'),
+    })
+    const line = `"${process.execPath}" "${join(claude.plugin, 'bin/outrigger.mjs')}" next arm --rounds 2`
+    const { status, stdout } = spawnSync('script', ['-qefc', line, '/dev/null'], { cwd: root, env: claude.env, encoding: 'utf8' })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^Autorun: 2 rounds/) })
+    await vi.waitFor(() => expect(prompts().length).toBeGreaterThanOrEqual(before + 2), { timeout: 20_000, interval: 200 })
+    await terminal.seeNo(/Autorun \d/)
+    const [first, second] = prompts().slice(before)
+    expect(first).toMatch(/plugin sent a message[\s\S]*Write the index/)
+    expect(second).toMatch(/plugin sent a message[\s\S]*Write the glossary/)
+    await vi.waitFor(async () => expect((await ledger()).match(/disarm \(/g)).toHaveLength(3), { timeout: 10_000, interval: 500 })
   })
 })
