@@ -16,6 +16,7 @@ export const agentMarkers: readonly { readonly variable: string; readonly isAgen
   { variable: 'AI_AGENT', isAgent: value => value.endsWith('_agent') },
   { variable: 'CURSOR_AGENT', isAgent: value => value !== '' && value !== '0' },
   { variable: 'GEMINI_CLI', isAgent: value => value !== '' && value !== '0' },
+  { variable: 'DSH_SHELL', isAgent: value => value !== '' && value !== '0' },
   { variable: 'CODEX_SANDBOX', isAgent: value => value !== '' },
 ]
 

@@ -483,7 +483,7 @@ describe('a terminal beside the host', () => {
     await say(world.agent, 'begin')
     const refused = { code: 2, out: expect.stringMatching(/NEXT_NEEDS_PERSON.*\r?\n +hint: type it yourself/) as string }
     expect(await atTerminal(world.root, 'next arm --rounds 2 < /dev/null')).toEqual(refused)
-    expect(await atTerminal(world.root, 'next arm --rounds 2', { OUTRIGGER_ACTOR: 'agent:cli' })).toEqual(refused)
+    expect(await atTerminal(world.root, 'next arm --rounds 2', { DSH_SHELL: '1' })).toEqual(refused)
     expect(await stateOf(world)).not.toContain('autorun')
     expect(await atTerminal(world.root, 'next arm --rounds 2')).toEqual({
       code: 0,

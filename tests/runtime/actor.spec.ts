@@ -10,6 +10,7 @@ describe('an agent marker', () => {
     [{ AI_AGENT: 'claude-code_2-1-332_agent' }, 'claude-code'],
     [{ CURSOR_AGENT: '1' }, undefined],
     [{ GEMINI_CLI: '1' }, undefined],
+    [{ DSH_SHELL: '1' }, undefined],
     [{ CODEX_SANDBOX: 'seatbelt' }, undefined],
   ])('%j always means agent: at a terminal, and whatever is stated', (env, name) => {
     for (const isTerminal of [true, false]) {
