@@ -67,7 +67,6 @@ export interface PageKey {
 export interface PageField {
   readonly value: string
   readonly selectionStart: number
-  readonly parentElement: PageField | null
   focus(): void
   getBoundingClientRect(): { readonly left: number; readonly top: number; readonly width: number; readonly height: number }
 }
@@ -79,15 +78,16 @@ export interface PageDocument {
       readonly font: string
       readonly padding: string
       readonly lineHeight: string
-      readonly backgroundColor: string
     }
+    addEventListener(type: 'resize', listener: () => void): void
+    removeEventListener(type: 'resize', listener: () => void): void
   }
   querySelector(selector: string): PageField | null
   readonly visibilityState: 'visible' | 'hidden'
   addEventListener(type: 'keydown', listener: (event: PageKey) => void, capture: true): void
-  addEventListener(type: 'visibilitychange', listener: () => void): void
+  addEventListener(type: 'visibilitychange' | 'transitionend', listener: () => void): void
   removeEventListener(type: 'keydown', listener: (event: PageKey) => void, capture: true): void
-  removeEventListener(type: 'visibilitychange', listener: () => void): void
+  removeEventListener(type: 'visibilitychange' | 'transitionend', listener: () => void): void
   createElement(tag: 'style'): PageElement
   readonly head: { append(element: PageElement): void }
 }

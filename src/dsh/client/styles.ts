@@ -46,7 +46,15 @@ export const styles = `
 .outrigger-next-run:hover { color: var(--dsw-alias-bg-layer-3, Canvas); opacity: .85; }
 .outrigger-next-autorun[aria-pressed="true"] { color: var(--dsw-alias-label-primary, inherit); border-color: currentColor; font-weight: 500; }
 .outrigger-ghost { position: fixed; box-sizing: border-box; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; pointer-events: none; color: var(--dsw-alias-label-tertiary, GrayText);
-  clip-path: inset(3px 10px); z-index: 5; }
+  z-index: 5; }
+/* The host's own invitation to type must not shine through, whatever the colours are. */
+body:has(.outrigger-ghost) textarea:not([readonly])::placeholder { opacity: 0; }
+/* Too narrow for one row: the step above, what can be pressed below. */
+@media (max-width: 760px) {
+  .outrigger-next { flex-wrap: wrap; gap: 2px 12px; height: 64px; }
+  .outrigger-next-text { flex-basis: 100%; }
+  .outrigger-next-loop, .outrigger-next-refused { flex: 1 1 0; }
+}
 
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }

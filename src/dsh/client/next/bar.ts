@@ -7,7 +7,7 @@ import { draftRoutePath, nextPart } from '../../web/next-shown.ts'
 import { pageHeader, type Shown } from '../../web/shown.ts'
 import { execute } from '../execute.ts'
 import type { Follow, Surroundings } from '../follow.ts'
-import type { Component, PageDocument, PageField, PageKey, React } from '../page.ts'
+import type { Component, PageDocument, PageKey, React } from '../page.ts'
 import { ghostDelayMs, ghostKey } from './ghost.ts'
 import { type BarWords, barWords, isShown } from './words.ts'
 
@@ -59,6 +59,18 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
       const timer = setTimeout(() => setGhost(gen), ghostDelayMs)
       return () => clearTimeout(timer)
     }, [gen, isEmpty])
+
+    // The ghost lies where the composer was measured.
+    useEffect(() => {
+      if (ghost === null) return undefined
+      const measure = (): void => setTick(before => before + 1)
+      page.defaultView.addEventListener('resize', measure)
+      page.addEventListener('transitionend', measure)
+      return () => {
+        page.defaultView.removeEventListener('resize', measure)
+        page.removeEventListener('transitionend', measure)
+      }
+    }, [ghost])
 
     const type = async (args: string): Promise<void> => {
       setRefused('')
@@ -157,15 +169,6 @@ function ghostOf(text: string, page: PageDocument, createElement: React['createE
   if (field === null) return null
   const { left, top, width, height } = field.getBoundingClientRect()
   const { font, padding, lineHeight } = page.defaultView.getComputedStyle(field)
-  const style = { left, top, width, height, font, padding, lineHeight, background: backgroundOf(field, page) }
+  const style = { left, top, width, height, font, padding, lineHeight }
   return createElement('span', { className: 'outrigger-ghost', 'aria-hidden': true, style, key: 'ghost' }, text)
-}
-
-/** What the field stands on: the host's own invitation to type must not shine through. */
-function backgroundOf(field: PageField, page: PageDocument): string {
-  for (let at: PageField | null = field; at !== null; at = at.parentElement) {
-    const { backgroundColor } = page.defaultView.getComputedStyle(at)
-    if (backgroundColor !== 'transparent' && !/, 0\)$/.test(backgroundColor)) return backgroundColor
-  }
-  return 'Canvas'
 }
