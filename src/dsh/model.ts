@@ -69,6 +69,6 @@ function routeOf(model: string | undefined): readonly [string, string] | undefin
 }
 
 function usageOf(usage: TokenUsage): Usage {
-  const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens } = usage
-  return { input: inputTokens + cacheReadTokens + cacheWriteTokens, output: outputTokens }
+  const { inputTokens, cacheWriteTokens = 0, outputTokens } = usage
+  return { input: inputTokens + cacheWriteTokens, output: outputTokens }
 }

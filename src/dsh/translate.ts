@@ -6,6 +6,7 @@ import type { ContentBlock, TokenUsage, UserMessage } from '@deepseek-ai/dsh-llm
 import type { SessionEvent as HostEvent, TurnEndReason as HostReason, SessionHeader } from '@deepseek-ai/dsh-session'
 import { capInput, capOutput } from '../session/caps.ts'
 import type { By, EventOf, SessionEvent, TurnEndReason } from '../session/events.ts'
+import { readGoalRow } from '../session/goal-row.ts'
 import { placeIn } from '../session/place.ts'
 import { canonicalTool, isShell, shellExit, touchedBy } from '../session/tools.ts'
 
@@ -38,16 +39,11 @@ export function isPersonMessage(message: UserMessage): boolean {
 /** Who opened a turn: the source of its first message that is not the host's own snapshot. */
 export function startedBy(messages: readonly UserMessage[]): By {
   const first = messages.find(message => !isSnapshot(message))
-  switch (first?.source?.kind as string | undefined) {
-    case 'user':
-      return 'person'
-    case 'goal':
-      return 'goal'
-    case 'plugin':
-      return 'plugin'
-    default:
-      return 'host'
-  }
+  const kind = first?.source?.kind as string | undefined
+  if (kind === 'user') return 'person'
+  if (kind === 'goal') return 'goal'
+  // Later hosts write a plugin's name behind its kind.
+  return kind === 'plugin' || kind?.startsWith('plugin:') === true ? 'plugin' : 'host'
 }
 
 function isSnapshot(message: UserMessage): boolean {
@@ -125,29 +121,16 @@ export function translateRecord(origin: Origin, event: HostEvent): Exclude<Sessi
       }[]
       return { ...origin, kind: 'todos-changed', todos: todos.map(todo => ({ text: todo.content, state: todo.status })) }
     }
-    case 'goal/change':
-      return goalChanged(origin, data)
+    case 'goal/change': {
+      const goal = readGoalRow(data)
+      return goal === undefined ? undefined : { ...origin, kind: 'goal-changed', ...goal }
+    }
     case 'compaction/end':
       return data.error === undefined
         ? { ...origin, kind: 'compacted', trigger: data.sourceCommandId === undefined ? 'auto' : 'manual' }
         : undefined
     default:
       return undefined
-  }
-}
-
-function goalChanged(origin: Origin, data: Readonly<Record<string, unknown>>): EventOf<'goal-changed'> {
-  const operation = String(data.operation)
-  if (operation === 'clear') return { ...origin, kind: 'goal-changed', goal: null, operation }
-  const goal = data.goal as { readonly id: string; readonly revision: number; readonly objective: string; readonly phase: string }
-  return {
-    ...origin,
-    kind: 'goal-changed',
-    goal: goal.objective,
-    id: goal.id,
-    revision: goal.revision,
-    phase: goal.phase,
-    operation,
   }
 }
 

@@ -57,7 +57,8 @@ function checkRun(command: string, { exit, ok, output }: ToolFinished, at: numbe
   return { command, ok: passed, failure: passed ? null : firstFailure(output), at }
 }
 
-const word = (pattern: string) => new RegExp(`(?<![\\w./-])(?:${pattern})(?![\\w-]|\\.\\w)`)
+/** Alone, or out of a folder of programs. */
+const word = (pattern: string) => new RegExp(`(?<![\\w.-])(?<!(?<!bin)/)(?:${pattern})(?![\\w-]|\\.\\w)`)
 
 const runners: readonly RegExp[] = [
   word('(?:npm|pnpm|yarn|bun)(?: run)? (?:t|tests?|check|lint|typecheck|build)'),

@@ -110,7 +110,7 @@ export const riskRows: readonly RiskRow[] = [
   {
     rule: 'destroy',
     pattern:
-      /\b(?:delet|eras|wip|destroy|purg|drop|truncat)(?:e|es|ed|ing|s|ping|ped)?\b[^\n]{0,120}\b(?:tables?|databases?|db|schemas?|buckets?|volumes?|branch(?:es)?|repos?|repositor(?:y|ies)|accounts?|users?|data|backups?|director(?:y|ies)|folders?|files?)\b/i,
+      /\b(?:(?:delet|eras|destroy|purg|drop|truncat)(?:e|es|ed|ing|s|ping|ped)?|wip(?:es?|ed|ing))\b[^\n]{0,120}\b(?:tables?|databases?|db|schemas?|buckets?|volumes?|branch(?:es)?|repos?|repositor(?:y|ies)|accounts?|users?|data|backups?|director(?:y|ies)|folders?|files?)\b/i,
   },
   {
     rule: 'ship',
@@ -121,7 +121,7 @@ export const riskRows: readonly RiskRow[] = [
   {
     rule: 'reveal',
     pattern:
-      /\b(?:print|show|past|send|upload|export|commit|rotat)(?:e|es|s|ing|ting)?\b[^\n]{0,120}\b(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?)\b/i,
+      /\b(?:(?:print|show|send|upload|export|commit|rotat)(?:e|es|s|ing|ting)?|past(?:es?|ing))\b[^\n]{0,120}\b(?:passwords?|credentials?|secrets?|api[ _-]?keys?|tokens?)\b/i,
   },
   {
     rule: 'weaken',

@@ -2,6 +2,7 @@
 
 const stopWords = new Set(['the', 'a', 'an', 'to', 'of', 'and', 'in', 'on', 'for', 'with', 'please', 'now', 'then', 'next'])
 const cjkLetter = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u
+const cjkLetters = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]+/u
 const isDistinguishing = (piece: string) => /[\p{Nd}_/\\.:@#]/u.test(piece) || /\p{Ll}\p{Lu}/u.test(piece)
 
 interface Tokens {
@@ -31,6 +32,8 @@ function readTokens(text: string): Tokens {
     const piece = raw.replace(/^[^\p{L}\p{N}_]+/u, '').replace(/[^\p{L}\p{N}_]+$/u, '')
     if (piece === '') continue
     if (cjkLetter.test(piece)) {
+      // Written without spaces: a number or a name in it is a piece of its own.
+      for (const run of piece.split(cjkLetters)) if (isDistinguishing(run)) distinguishing.push(run.toLowerCase())
       const letters = [...piece]
       if (letters.length === 1) all.push(piece)
       for (let at = 0; at + 1 < letters.length; at++) all.push((letters[at]! + letters[at + 1]!).toLowerCase())

@@ -1,7 +1,9 @@
 import type { SessionEvent as HostEvent, SessionHeader } from '@deepseek-ai/dsh-session'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ownMessage } from '../../src/dsh/next/messages.ts'
 import { contextMeasured, endReason, startedBy, startSource, toolFinished, translateRecord } from '../../src/dsh/translate.ts'
+import { loopMessage } from '../../src/next-step/message.ts'
 
 const origin = { session: 's', project: '/p', at: 5 }
 const message = (source: object) => ({ source, content: [], role: 'user', id: 'm' }) as never
@@ -9,17 +11,34 @@ const record = (type: string, data: object) => translateRecord(origin, { type, d
 const finished = (name: string, input: unknown, output = '', ok = true) =>
   toolFinished(origin, { id: 'c', name, input, ok, content: [{ type: 'text', text: output }], turn: 1, cwd: '/p/sub' })
 
+describe('a message of the loop', () => {
+  const own = (id: string, source: object | undefined) => ownMessage({ id, source } as never)
+
+  it('is known in the form of either host, and by nobody else', () => {
+    for (const hostFormat of [3, 4]) {
+      const built = loopMessage({ turn: 7, gen: 'g1', round: 1, of: 2, text: 'Write it', hostFormat })
+      expect(ownMessage(built as never)).toEqual({ offer: 'g1', as: 'plugin' })
+    }
+    expect(own('next-7-g1', { kind: 'plugin', plugin: 'other' })).toBeUndefined()
+    expect(own('next-7-g1', { kind: 'user' })).toBeUndefined()
+    expect(own('next-7-g1', undefined)).toBeUndefined()
+    expect(own('next-run-g1', { kind: 'user' })).toEqual({ offer: 'g1', as: 'person' })
+    expect(own('next-run-g1', { kind: 'plugin:outrigger' })).toBeUndefined()
+  })
+})
+
 describe('who started a turn', () => {
   it.each([
     ['person', [{ kind: 'user' }]],
     ['goal', [{ kind: 'goal' }]],
     ['plugin', [{ kind: 'plugin', plugin: 'x' }]],
+    ['plugin', [{ kind: 'plugin:x' }]],
     ['host', []],
     ['host', [{ kind: 'plugin', plugin: 'x', form: 'snapshot', sections: [] }]],
     ['person', [{ kind: 'plugin', plugin: 'x', form: 'snapshot', sections: [] }, { kind: 'user' }]],
     ['goal', [{ kind: 'goal' }, { kind: 'user' }]],
   ] as const)('is %s', (by, sources) => {
-    expect(startedBy(sources.map(message))).toBe(by)
+    expect(startedBy((sources as readonly never[]).map(message))).toBe(by)
   })
 })
 
@@ -98,6 +117,9 @@ describe('a row of the log', () => {
     ['compaction/end', { error: 'no' }],
     ['assistant/chunk', {}],
     ['user/message', {}],
+    ['goal/change', { operation: 'edit' }],
+    ['goal/change', { operation: 'edit', goal: { id: 'g' } }],
+    ['goal/change', { operation: 'edit', goal: { objective: 'ship' } }],
   ])('%s says nothing here', (type, data) => {
     expect(record(type, data)).toBeUndefined()
   })

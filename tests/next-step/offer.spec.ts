@@ -130,6 +130,8 @@ describe('similarity', () => {
     ['Fix src/a.ts', 'Fix src/b.ts', 0],
     ['', 'the', 1],
     ['修复解析器', '修复解析器', 1],
+    ['请把文档里面写的所有测试都运行一遍然后实现第3章', '请把文档里面写的所有测试都运行一遍然后实现第4章', 0],
+    ['请运行 src/a.ts 的测试', '请运行 src/b.ts 的测试', 0],
   ])('of %j and %j', (one, other, expected) => {
     expect(similarity(one, other)).toBe(expected)
   })
@@ -182,6 +184,10 @@ describe('a step', () => {
     ['Read https://docs.example/x', 'url'],
     ['Run the unit tests', null],
     ['Write the parser', null],
+    ['Wipe the data folder', 'destroy'],
+    ['Write the WIP notes into files', null],
+    ['Paste the API key into the form', 'reveal'],
+    ['Handle past dates in the token parser', null],
     ['Fix the failing check "npm test"', null],
   ])('%j needs a Run because of %j', (text, rule) => {
     expect(riskOf(text, [])).toBe(rule)
@@ -245,6 +251,10 @@ describe('without a model', () => {
     'npm run lint',
     'pnpm test -- a',
     'npx vitest run',
+    './node_modules/.bin/vitest run',
+    '.venv/bin/pytest -q',
+    '.venv/bin/python -m unittest',
+    'vendor/bin/phpunit',
     'cargo clippy',
     './gradlew clean test',
     'make lint-all',
@@ -255,12 +265,17 @@ describe('without a model', () => {
     expect(runsChecks(command)).toBe(true)
   })
 
-  it.each(['npm install', 'echo testing', 'cat test.txt', 'git status', 'ls vitest.config.ts'])(
-    'knows that %s runs none',
-    command => {
-      expect(runsChecks(command)).toBe(false)
-    },
-  )
+  it.each([
+    'npm install',
+    'echo testing',
+    'cat test.txt',
+    'git status',
+    'ls vitest.config.ts',
+    'ls src/jest',
+    'cat .bin/tsc.log',
+  ])('knows that %s runs none', command => {
+    expect(runsChecks(command)).toBe(false)
+  })
 
   it.each([
     ['FAILED tests/a.py::test_x - boom', 'tests/a.py::test_x - boom'],

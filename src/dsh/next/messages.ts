@@ -17,7 +17,13 @@ export function ownMessage({ id, source }: UserMessage): OwnMessage | undefined 
   const run = runId.exec(id)?.[1]
   if (run !== undefined) return source?.kind === 'user' ? { offer: run, as: 'person' } : undefined
   const loop = loopId.exec(id)?.[1]
-  return loop !== undefined && source?.kind === 'plugin' ? { offer: loop, as: 'plugin' } : undefined
+  return loop !== undefined && isOurs(source) ? { offer: loop, as: 'plugin' } : undefined
+}
+
+/** In the form of any host: `loopMessage` writes the one that it knows. */
+function isOurs(source: UserMessage['source']): boolean {
+  const { kind, plugin } = (source ?? {}) as { readonly kind?: string; readonly plugin?: string }
+  return kind === 'plugin:outrigger' || (kind === 'plugin' && plugin === 'outrigger')
 }
 
 /** The message of an offer: the person's own words when a person ran it. `undefined`: the action is no offer's. */

@@ -7,6 +7,7 @@ import { emptyNextFacts, foldNext, type NextFacts } from '../facts.ts'
 import { suggestInput } from '../input.ts'
 import { type Candidate, candidatesOf } from '../local.ts'
 import { judgeText } from '../offer.ts'
+import { failureText, quietText } from '../texts.ts'
 import { type GoalIdentity, type Intent, identityOf, isModelName, type NextConfig } from '../types.ts'
 
 export interface SuggestInput {
@@ -148,7 +149,7 @@ async function factsAt(
 function render({ kind, offer, reason, candidates }: SuggestOutput): string {
   const first =
     offer === undefined
-      ? `${kind}: ${reason ?? ''}`
+      ? `No suggestion: ${kind === 'failed' ? failureText(reason ?? null, null) : quietText(reason ?? null)}`
       : `${offer.intent === 'goal-edit' ? 'changes the goal' : 'next'}: ${offer.text}`
   return [first, ...candidates.slice(offer?.via === 'local' ? 1 : 0).map(({ rule, text }) => `  ${rule}: ${text}`)].join('\n')
 }

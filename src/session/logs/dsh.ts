@@ -2,6 +2,7 @@
 import { completeTool } from '../calls.ts'
 import { capInput, capOutput, capText } from '../caps.ts'
 import type { By, SessionEvent, Todo, TurnEndReason, Usage } from '../events.ts'
+import { readGoalRow } from '../goal-row.ts'
 import { blocksText, listOf, numberOf, type Row, rowOf, textOf, timeOf } from './lines.ts'
 import type { LogOptions, Tally } from './reader.ts'
 
@@ -80,7 +81,7 @@ export function readDsh(header: Row, tally: Tally, options: LogOptions): DshRead
     const source = rowOf(row['source'])
     const isSnapshot = source['form'] === 'snapshot'
     const kind = textOf(source['kind'])
-    const started = isSnapshot ? [] : settle(kind === 'user' ? 'person' : kind === 'goal' || kind === 'plugin' ? kind : 'host')
+    const started = isSnapshot ? [] : settle(starterOf(kind))
     if (kind === 'user') {
       const spoke: SessionEvent = { kind: 'person-spoke', ...base(at), text: capText(blocksText(row['content'])) }
       return [...started, ...emit([spoke])]
@@ -193,9 +194,9 @@ export function readDsh(header: Row, tally: Tally, options: LogOptions): DshRead
       case 'todo/write':
         return emit([{ kind: 'todos-changed', ...base(at), todos: todosOf(data['todos']) }])
       case 'goal/change': {
-        const operation = textOf(data['operation'])
-        const goal = textOf(rowOf(data['goal'])['objective']) ?? textOf(data['goal']) ?? null
-        return emit([{ kind: 'goal-changed', ...base(at), goal, ...(operation !== undefined && { operation }) }])
+        const goal = readGoalRow(data)
+        if (goal === undefined) break
+        return emit([{ kind: 'goal-changed', ...base(at), ...goal }])
       }
       case 'command/run': {
         const by: By = rowOf(data['source'])['kind'] === 'user' ? 'person' : 'plugin'
@@ -218,6 +219,13 @@ export function readDsh(header: Row, tally: Tally, options: LogOptions): DshRead
     read,
     end: () => settle('host'),
   }
+}
+
+/** Later hosts write a plugin's name behind its kind. */
+function starterOf(kind: string | undefined): By {
+  if (kind === 'user') return 'person'
+  if (kind === 'goal') return 'goal'
+  return kind === 'plugin' || kind?.startsWith('plugin:') === true ? 'plugin' : 'host'
 }
 
 /** Members of a packed row. */

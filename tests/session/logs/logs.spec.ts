@@ -193,10 +193,14 @@ describe('a DSH log', () => {
       { kind: 'todos-changed', todos: [{ text: 'x', state: 'in_progress' }] },
     ],
     [
-      row('goal/change', { operation: 'set', goal: { objective: 'ship' } }),
-      { kind: 'goal-changed', goal: 'ship', operation: 'set' },
+      row('goal/change', {
+        operation: 'pause',
+        goal: { id: 'g', revision: 3, objective: 'ship', phase: 'paused', maxGoalRounds: 9 },
+      }),
+      { kind: 'goal-changed', goal: 'ship', id: 'g', revision: 3, phase: 'paused', operation: 'pause' },
     ],
-    [row('goal/change', { cleared: true }), { kind: 'goal-changed', goal: null }],
+    [row('goal/change', { cleared: {}, clearedAt: 1 }), { kind: 'goal-changed', goal: null, operation: 'clear' }],
+    [row('goal/change', { operation: 'remove' }), { kind: 'goal-changed', goal: null, operation: 'clear' }],
     [
       row('command/run', { name: '/keel', args: 'why a', source: { kind: 'user' } }),
       { kind: 'command-run', name: 'keel', args: 'why a', by: 'person' },
@@ -213,10 +217,18 @@ describe('a DSH log', () => {
 
   it('counts what gives no event', async () => {
     const { events, summary } = await read(
-      dsh(row('compaction/end', { error: 'x' }), row('step/start'), row('step/start'), result('unknown', ''), 'no json', 7),
+      dsh(
+        row('compaction/end', { error: 'x' }),
+        row('goal/change', { goal: { id: 'g' } }),
+        row('step/start'),
+        row('step/start'),
+        result('unknown', ''),
+        'no json',
+        7,
+      ),
     )
     expect(events).toHaveLength(1)
-    expect(summary.skipped).toEqual({ 'compaction/end': 1, 'step/start': 2, 'tool/result': 1, bad: 2 })
+    expect(summary.skipped).toEqual({ 'compaction/end': 1, 'goal/change': 1, 'step/start': 2, 'tool/result': 1, bad: 2 })
   })
 
   it('starts again where a resumed part begins, unless that is its first row', async () => {
