@@ -263,7 +263,20 @@ function inputOf(event: Handled): Input {
     const offer = event.action.slice(submitPrefix.length).split('.')[0]!
     return { kind: 'event', isOwn: true, event: { ...base(event), kind: 'submit-failed', offer, message: event.reason } }
   }
+  if (event.kind === 'model-failed') return { kind: 'event', isOwn: true, event: { ...event, ...faultOf(event) } }
   return { kind: 'event', isOwn: true, event }
+}
+
+const faults: ReadonlySet<string> = new Set(['unavailable', 'refused', 'rate-limit', 'bad-answer', 'timeout', 'canceled'])
+
+/** Doors give the words of their hosts; what they mean is one of a few things. */
+function faultOf({ reason, message }: Extract<Handled, { readonly kind: 'model-failed' }>) {
+  if (faults.has(reason)) return { reason }
+  const said = message ?? reason.replace(/^host:/, '')
+  const words = `${reason} ${said}`
+  if (/rate.?limit|too many requests|\b429\b|quota|overload/i.test(words)) return { reason: 'rate-limit', message: said }
+  if (/\brefus|content.?(?:filter|policy)|safety/i.test(words)) return { reason: 'refused', message: said }
+  return { reason: /timed? ?-?out/i.test(words) ? 'timeout' : 'unavailable', message: said }
 }
 
 const base = ({ session, project, at }: Handled) => ({ session, project, at })

@@ -28,7 +28,7 @@ const nothing = new RegExp(
 const praise = starts('thanks|thank you|well done|good (?:job|work)|(?:it |that |this )?(?:looks|sounds) good')
 const barePraise = /^(?:great|nice|perfect|excellent|awesome)(?=[\p{P}\p{S}]|\s*$)/iu
 const voice = starts(
-  'i ll|i will|i m going to|let me|would you like|do you want|shall i|should i|want me to|i can|i could|i have|i ve',
+  'i ll|i will|i m going to|let me|would you like|do you want|shall i|should i|want me to|i can(?! t\\b)|i could|i have|i ve',
 )
 const meta = starts(
   'as an ai|i cannot|i can t|sorry|i m sorry|here is|here s|based on (?:the|this) (?:conversation|session)|(?:the|this) conversation|' +

@@ -80,7 +80,8 @@ class Fields {
 
 /** @param newestOf - the newest turn of a session, for turns that a line does not number. */
 export function decodeSimulated(text: string, line: number, newestOf: (session: string) => NewestTurn | null): SimulatedLine {
-  if (text.length > maxLine) throw badEvent(line, 'a line is at most 256 KiB')
+  if (text.length > maxLine / 3 && new TextEncoder().encode(text).length > maxLine)
+    throw badEvent(line, 'a line is at most 256 KiB')
   let given: unknown
   try {
     given = JSON.parse(text)

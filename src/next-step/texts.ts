@@ -187,7 +187,7 @@ export const refusals: Readonly<Record<string, Refusal>> = {
   ),
   NEXT_BAD_GRANT: refusal(
     2,
-    'this allowance is not possible',
+    'no such allowance',
     'rounds 1–256, tokens 10,000–100,000,000, minutes 1–1,440, a condition of 1–500 characters; a judge needs judgeModel',
   ),
   NEXT_NOT_ELIGIBLE: refusal(2, 'this session cannot have a loop', 'use an interactive main session with next in its preset'),

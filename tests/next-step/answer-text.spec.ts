@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerText } from '../../src/next-step/answer-text.ts'
+import { refusals } from '../../src/next-step/texts.ts'
 import { linesOf } from '../support/next-play.ts'
 
 /** What a person reads after the last command of a trace. */
@@ -51,4 +52,9 @@ describe('/next', () => {
   ])('answers in words: %s', (trace, text) => {
     expect(read(trace)).toBe(text)
   })
+})
+
+it('a refusal is short enough for one line', () => {
+  for (const [code, { message, hint }] of Object.entries(refusals))
+    expect(`${code}: ${message}; ${hint}`.length, code).toBeLessThanOrEqual(160)
 })

@@ -163,6 +163,28 @@ describe('the engine', () => {
     expect(process.lines().filter(line => line.startsWith('late'))).toEqual(['late judge'])
   })
 
+  it.each([
+    ['no-model', undefined, 'unavailable', 'the model is not available'],
+    ['host:error', 'connect ECONNREFUSED', 'unavailable', 'the model is not available'],
+    ['host:http_429', 'Too Many Requests', 'rate-limit', 'the model is over its limit'],
+    ['host:overloaded_error', undefined, 'rate-limit', 'the model is over its limit'],
+    ['host:content_filter', undefined, 'refused', 'the model refused'],
+    ['Error: request timed out', undefined, 'timeout', 'the model did not answer in time'],
+    ['bad-answer', undefined, 'bad-answer', 'the answer could not be read'],
+  ])('knows what a host means by %j %j', async (reason, message, fault, words) => {
+    const process = nextProcess(shared())
+    await process.tell(end(1))
+    const ask = process.last('ask-model')!.id
+    await process.tell({ kind: 'model-failed', ask, reason, ...(message !== undefined && { message }) })
+    const state = (await process.type('state'))?.document as { readonly offer: object }
+    expect(state.offer).toMatchObject({
+      status: 'failed',
+      reason: fault,
+      error: message ?? (reason === 'bad-answer' ? null : expect.any(String)),
+    })
+    expect((await process.type('state'))?.text).toContain(`No suggestion: ${words}`)
+  })
+
   it('takes a message back that the host refused', async () => {
     const process = nextProcess(shared())
     await process.type('arm')

@@ -58,6 +58,8 @@ describe('raw text', () => {
     ["I'll run the tests", 'quiet filtered:voice'],
     ['Would you like me to go on?', 'quiet filtered:voice'],
     ['As an AI I would run it', 'quiet filtered:meta'],
+    ["I can't run the tests", 'quiet filtered:meta'],
+    ['I can run the tests', 'quiet filtered:voice'],
     ['The user wants a parser', 'quiet filtered:meta'],
     ['The user guide needs a chapter', 'The user guide needs a chapter'],
     ['<step>Run it all</step>', 'quiet filtered:format'],
