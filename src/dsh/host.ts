@@ -35,8 +35,12 @@ export interface DoorHost {
   goal(agent: Agent): HostGoal | undefined
   /** Keep the host's driver of the goal from starting turns; the goal stays. Throws when there is no such service. */
   disarmGoal(agent: Agent): void
-  /** Start a turn that no agent began. Throws what the host throws. */
-  start(agent: Agent, message: UserMessage): void
+  /**
+   * Start a turn that no agent began, once all before it is written down. Throws what the host throws.
+   *
+   * @param isWanted - asked at the last moment.
+   */
+  start(agent: Agent, message: UserMessage, isWanted: () => boolean): Promise<void>
   /** Tokens that fit into the agent's context; 0 when the host does not know. */
   window(agent: Agent): number
   /** Tokens at which the host compacts a window of this size; `undefined`: nothing here does. */
@@ -85,7 +89,10 @@ export function hostOf(ctx: Context): DoorHost {
       if (goals === undefined) throw new OutriggerError('DSH_NO_GOALS', 'the host has no goals')
       goals.disarm(agent)
     },
-    start: (agent, message) => ctx.agents.withoutInitiator(() => agent.followup(message)),
+    start: async (agent, message, isWanted) => {
+      await ctx.sessions.flush(agent.session)
+      if (isWanted()) ctx.agents.withoutInitiator(() => agent.followup(message))
+    },
     window: agent => agent.session.requestContext()?.contextWindow ?? 0,
     compactsAt: window => {
       const compaction = ctx.get('compaction') as { readonly config?: { readonly thresholdRatio?: number } } | undefined

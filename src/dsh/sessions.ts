@@ -149,13 +149,18 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
   const asks = createModelAsks({ host, guard, find, handle: (live, event) => handle(live, event) })
   const fresh = createFreshStarts({ host, guard, find, display })
 
+  /** Offers that were taken back before their message was sent. */
+  const withdrawn = new Set<string>()
+
   /** What the host refuses to queue is told to the engine: it takes the round back. */
   const submit = (live: LiveProject, session: string, action: ActionOf<'submit'>): void => {
     const agent = find(session)
+    const { offer = '' } = action
+    withdrawn.delete(offer)
     guard.start(session, 'a turn of ours', async () => {
       try {
         if (agent === undefined) throw new Error('the session is gone')
-        host.start(agent, offerMessage(action, agent) ?? submission(action))
+        await host.start(agent, offerMessage(action, agent) ?? submission(action), () => !withdrawn.delete(offer))
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error)
         await live.outrigger.failed(action.id, `host:${message.slice(0, 200)}`)
@@ -165,8 +170,10 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
 
   const withdraw = (session: string, offer: string): void => {
     const agent = find(session)
+    withdrawn.add(offer)
     // One that is claimed already is refused where its turn would begin.
-    if (agent !== undefined) guard.start(session, 'a withdrawn turn', async () => takeBack(agent, offer))
+    if (agent !== undefined)
+      guard.start(session, 'a withdrawn turn', async () => takeBack(agent, offer) && withdrawn.delete(offer))
   }
 
   const runCheck = (live: LiveProject, session: string, action: ActionOf<'run-check'>): void => {

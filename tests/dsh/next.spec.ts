@@ -254,6 +254,44 @@ describe('an armed loop in DSH', () => {
     expect(await stateOf(world)).toContain('autorun stopped: you took over')
   })
 
+  it('begins a turn only when all before it is written down, and none that was taken back meanwhile', async () => {
+    const world = await boot({
+      turns: [text('Ready.'), text('Sure.')],
+      suggest: ['Write one.ts', 'Write two.ts', 'Write two.ts', 'Write three.ts'],
+    })
+    const log: string[] = []
+    let flushed: Promise<void> = Promise.resolve()
+    world.ctx.on('session/flush', () => {
+      log.push('flush')
+      return flushed
+    })
+    world.ctx.on('agent/inbox/inserted', ({ message }) => void (ownMessage(message)?.as === 'plugin' && log.push('sent')))
+    await say(world.agent, 'begin')
+    const { promise: wait, resolve: written } = Promise.withResolvers<void>()
+    flushed = wait
+    log.length = 0
+    await world.type('/next arm')
+    await until(() => log.includes('flush'))
+    expect(log).toEqual(['flush'])
+    // A person is faster than the disk.
+    const said = say(world.agent, 'wait')
+    await until(async () => (await stateOf(world)).includes('you took over'))
+    written()
+    await said
+    await until(() => ends(world.agent).length === 2)
+    expect(log).not.toContain('sent')
+    expect(ends(world.agent)).toEqual(['completed', 'completed'])
+    flushed = Promise.reject(new Error('the disk is full'))
+    flushed.catch(() => undefined)
+    await until(async () => (await stateOf(world)).includes('Next: Write two.ts'))
+    await world.type('/next arm')
+    await until(async () => (await stateOf(world)).includes('autorun stopped: the step could not be sent'))
+    expect(await stateOf(world)).toContain('Next: Write two.ts')
+    flushed = Promise.resolve()
+    await world.type('/next arm')
+    await until(() => log.includes('sent'))
+  })
+
   it('is refused at the fence when nobody vouches for its message, and the turn is void', async () => {
     const world = await boot({ turns: [text('Ready.')], suggest: ['NONE'] })
     await say(world.agent, 'begin')
