@@ -39,7 +39,7 @@ export async function answerByProcess(
     return { ...json, systemMessage: 'outrigger: no store, so nothing of this session is kept; `outrigger doctor` says why' }
   } catch (error) {
     // It ended in the middle: what it heard it has kept, and the call tells it once more to nobody.
-    if (error instanceof OutriggerError && error.code === 'SERVE_GONE') return undefined
+    if (error instanceof OutriggerError && (error.code === 'SERVE_GONE' || error.code === 'SERVE_BROKE_OFF')) return undefined
     throw error
   }
 }

@@ -9,7 +9,7 @@ import { historyText, listText, stateText } from '../cli/repl/texts.ts'
 import type { Json } from '../ports/json.ts'
 import { resultText } from '../repl/render.ts'
 import { backText, editAnswerText, pageText, savedText } from '../repl/tool-text.ts'
-import { decodeTool, editTool, historyTool, type ReplTool, runTool, stateTool } from '../repl/tools.ts'
+import { decodeTool, defaultSession, editTool, historyTool, type ReplTool, runTool, stateTool } from '../repl/tools.ts'
 import type { History, Page, ReplSession, RestoredState, RunOptions, SessionState } from '../repl/types.ts'
 import { replConfig } from '../runtime/config-repl.ts'
 import type { Project } from '../runtime/project.ts'
@@ -19,6 +19,8 @@ import { refusalOf } from './tools.ts'
 export interface ReplTools {
   /** Empty while the REPL is turned off. */
   list(): readonly Tool[]
+  /** The session that this call is for is open here. */
+  holds(given: unknown): boolean
   /** @param progress - told every two seconds how long the call has been going, in seconds. */
   call(name: string, given: unknown, signal: AbortSignal, progress: (seconds: number) => void): Promise<CallToolResult>
   /** The client has this answer: what it told counts as told. Never rejects. */
@@ -99,6 +101,7 @@ export function createReplTools(project: Project, open: (name: string) => Promis
   }
 
   return {
+    holds: given => sessions.has(sessionOf(given)),
     list: () => (isOn() ? tools.map(([tool, annotations]) => toolOf(tool, annotations)) : []),
     call: async (name, given, signal, progress) => {
       const began = performance.now()
@@ -121,6 +124,11 @@ export function createReplTools(project: Project, open: (name: string) => Promis
         .catch(() => undefined),
     close: sessions.closeAll,
   }
+}
+
+const sessionOf = (given: unknown): string => {
+  const { session } = (given ?? {}) as { readonly session?: unknown }
+  return typeof session === 'string' ? session : defaultSession
 }
 
 function toolOf({ name, description, input }: ReplTool, annotations: Tool['annotations']): Tool {

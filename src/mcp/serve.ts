@@ -5,6 +5,7 @@ import type { Io } from '../cli/io.ts'
 import type { Parts } from '../cli/run.ts'
 import { engineOf } from '../cli/words.ts'
 import { openRepl } from '../node/repl.ts'
+import { createBeside } from './beside.ts'
 import { createReplTools } from './repl.ts'
 import { watchSent } from './sent.ts'
 import { createMcpServer } from './server.ts'
@@ -24,6 +25,8 @@ export async function serveMcp(
   parts: Pick<Parts, 'version' | 'open' | 'operations'>,
   streams: Streams = { input: process.stdin, output: process.stdout },
 ): Promise<number> {
+  const warn = (error: unknown): void =>
+    void io.stderr.write(`outrigger mcp: ${error instanceof Error ? error.message : String(error)}\n`)
   const mcp = createMcpServer({
     version: parts.version,
     engines: options.engines.map(engineOf),
@@ -37,8 +40,9 @@ export async function serveMcp(
       }),
     operations: parts.operations,
     repl: project => createReplTools(project, session => openRepl(project, { session })),
+    beside: project => createBeside(project, { version: parts.version, starts: options.serve === true, warn }),
   })
-  mcp.server.onerror = error => io.stderr.write(`outrigger mcp: ${error.message}\n`)
+  mcp.server.onerror = warn
   const lines = wholeLines(id => {
     const error = { code: -32_600, message: `a line of more than ${longestLine} bytes was not read` }
     streams.output.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
@@ -51,29 +55,10 @@ export async function serveMcp(
     mcp.server.onclose = end
   })
   await mcp.server.connect(watchSent(new StdioServerTransport(streams.input.pipe(lines), streams.output), mcp.written))
-  if (options.serve === true) startBeside(io, options, parts)
   await ended
   // A client that wrote its requests and closed the pipe still reads the answers.
   if (!io.signal.aborted) await mcp.settled(settleMs)
   await mcp.server.close()
   await mcp.close()
   return 0
-}
-
-/** In the background: a client waits two seconds for its tools, and they do not need it. */
-function startBeside(io: Io, options: { readonly project?: string }, parts: Pick<Parts, 'version' | 'open'>): void {
-  const start = async (): Promise<void> => {
-    const { startDetached } = await import('../serve/start.ts')
-    const project = await parts.open({ cwd: io.cwd, ...projectOf(options), env: io.env, door: 'mcp' })
-    try {
-      await startDetached(project, parts.version)
-    } finally {
-      await project.close()
-    }
-  }
-  start().catch((error: unknown) => io.stderr.write(`outrigger mcp: ${error instanceof Error ? error.message : String(error)}\n`))
-}
-
-function projectOf({ project }: { readonly project?: string }): { readonly project?: string } {
-  return project === undefined ? {} : { project }
 }

@@ -17,7 +17,9 @@ import type { Project } from '../runtime/project.ts'
 import type { EngineName } from '../session/actions.ts'
 import { decodeInput } from '../session/decode.ts'
 import type { AnyOperation, Caller } from '../session/operation.ts'
+import type { Beside } from './beside.ts'
 import { isReplTool, type ReplTools } from './repl.ts'
+import { createReplBeside } from './repl-beside.ts'
 import { answerOf, refusalOf, toolOf, toolOperations, toolSchema } from './tools.ts'
 
 export interface McpOptions {
@@ -31,6 +33,8 @@ export interface McpOptions {
   operations(project: Project): Promise<readonly AnyOperation[]>
   /** The REPL's tools, which are no operations: cells of a session wait for each other and for nothing else. */
   repl?(project: Project): ReplTools
+  /** The engine process of the project; left out: everything is done here. */
+  beside?(project: Project): Beside
 }
 
 export interface McpServer {
@@ -48,6 +52,7 @@ interface Opened {
   readonly project: Project
   readonly table: readonly AnyOperation[]
   readonly repl: ReplTools | undefined
+  readonly beside: Beside | undefined
 }
 
 const rootsTimeoutMs = 2_000
@@ -68,8 +73,12 @@ export function createMcpServer(options: McpOptions): McpServer {
 
   const openAt = async (root: string | undefined): Promise<Opened> => {
     const project = await options.open(root)
-    const repl = isReplOffered ? options.repl?.(project) : undefined
-    return { root, project, table: toolOperations(await options.operations(project), options.engines), repl }
+    const beside = options.beside?.(project)
+    // Not waited for: a client waits two seconds for its tools, and their list does not need it.
+    void beside?.look()
+    const here = isReplOffered ? options.repl?.(project) : undefined
+    const repl = here === undefined || beside === undefined ? here : createReplBeside(here, beside)
+    return { root, project, table: toolOperations(await options.operations(project), options.engines), repl, beside }
   }
 
   const ensureOpen = (root: string | undefined): Promise<Opened> => {
@@ -158,12 +167,12 @@ export function createMcpServer(options: McpOptions): McpServer {
       } catch (error) {
         return refusalOf(error)
       }
-      const { project, table } = opened
+      const { table } = opened
       const operation = table.find(entry => entry.tool === name)
       if (operation === undefined) {
         throw new McpError(ErrorCode.InvalidParams, `no tool "${name}"; tools: ${table.map(entry => entry.tool).join(', ')}`)
       }
-      return callTool(operation, given, project, server, extra.signal, tell)
+      return callTool(operation, given, opened, server, extra.signal, tell)
     })
   })
 
@@ -204,7 +213,7 @@ export function createMcpServer(options: McpOptions): McpServer {
 async function callTool(
   operation: AnyOperation,
   given: unknown,
-  project: Project,
+  { project, beside }: Opened,
   server: Server,
   signal: AbortSignal,
   progress: Caller['progress'],
@@ -226,7 +235,15 @@ async function callTool(
       signal,
       progress,
     }
-    return answerOf(operation, await operation.run(input, caller), input)
+    const { name } = caller.actor
+    const asked = {
+      op: operation.name,
+      input: fields,
+      ...(session !== undefined && { session }),
+      ...(name !== undefined && { name }),
+    }
+    const done = await beside?.ask(asked, caller)
+    return answerOf(operation, done === undefined ? await operation.run(input, caller) : done.output, input)
   } catch (error) {
     return refusalOf(error)
   }

@@ -45,11 +45,13 @@ const code = {
   maxLength: 1_048_576,
 } as const
 const description = { type: 'string', description: 'What the cell does, 5 to 10 words.', maxLength: 200 } as const
+/** The session of a call that names none. */
+export const defaultSession = 'default'
 const session = {
   type: 'string',
   description: 'Name of the session.',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-  default: 'default',
+  default: defaultSession,
 } as const
 const compute = {
   type: 'integer',

@@ -47,7 +47,7 @@ export async function commandLive(
 
 /** A process that ended without taking its entries along runs no session. */
 function ifGone(error: unknown): undefined {
-  if (error instanceof OutriggerError && error.code === 'SERVE_GONE') return undefined
+  if (error instanceof OutriggerError && (error.code === 'SERVE_GONE' || error.code === 'SERVE_BROKE_OFF')) return undefined
   throw error
 }
 

@@ -8,6 +8,8 @@ import type { ReplConfig, ReplSession } from '../repl/types.ts'
 export interface ReplSessions {
   /** Rejects with what opening it throws, and `REPL_LIMIT` while `maxWorkers` others are open that cannot be closed. A failed opening is tried again. */
   get(name: string, open: () => Promise<ReplSession>): Promise<ReplSession>
+  /** Is open here, or being opened. */
+  has(name: string): boolean
   /** Those that are open have these settings from their next cell on; all are closed when the REPL is turned off. */
   configure(config: ReplConfig): Promise<void>
   close(name: string): Promise<void>
@@ -45,6 +47,7 @@ export function createReplSessions(limit: () => number): ReplSessions {
   }
 
   return {
+    has: name => open.has(name),
     get: (name, make) => {
       const known = open.get(name)
       if (known !== undefined) {

@@ -14,6 +14,7 @@ import type { AnyOperation } from '../session/operation.ts'
 import { type Connections, createConnections } from './connections.ts'
 import { callerOf } from './doors.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
+import { createServedRepl, type ServedRepl } from './repl-tools.ts'
 
 export interface Engines {
   readonly project: Project
@@ -21,6 +22,8 @@ export interface Engines {
   readonly outbox: Outbox
   readonly connections: Connections
   operation(name: string): AnyOperation | undefined
+  /** Left out: cells run elsewhere. */
+  readonly repl?: ServedRepl
   /** Does what this process itself is asked for; answers what is the door's. */
   carry(session: string, actions: readonly Action[]): readonly Action[]
   /** What a person typed, and what is answered. */
@@ -89,17 +92,20 @@ export function createEngines(project: Project, { socket, log }: EnginesOptions)
     (session, actions) => outbox.put(session, carry(session, actions)),
   )
   const table = new Map([...operationsOf(project), typedOperation(project)].map(operation => [operation.name, operation]))
+  const repl = createServedRepl(project)
   return {
     project,
     outrigger,
     outbox,
     connections,
+    repl,
     operation: name => table.get(name),
     carry,
     command: (event, door) =>
       event.name === 'outrigger' ? doctor(project, table.get('doctor')!, event) : outrigger.handle(event, door),
     async close() {
       checks.endAll()
+      await repl.close()
       for (const session of connections.sessions()) await leaveLive(project, session)
       await outrigger.close()
     },

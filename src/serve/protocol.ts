@@ -6,7 +6,7 @@
  * | request | body | answer |
  * | --- | --- | --- |
  * | `POST /event` | one event | `{actions}` |
- * | `POST /op` | `{id, op, input, session?, by}` | `{id, output, text}`; progress lines first with `accept: application/x-ndjson` |
+ * | `POST /op` | `{id, op, input, session?, by, name?}` | `{id, output, text}`; with `accept: application/x-ndjson` progress lines first, and an empty one now and then |
  * | `POST /cancel` | `{id}` | `{cancelled}` |
  * | `GET /wait?session=S&after=N` | | within 25 s `{actions: [{seq, action}]}`; `after` acknowledges, the rest comes again |
  * | `GET /health` | | `Health` |
@@ -22,6 +22,9 @@ export const doorHeader = 'outrigger-door'
 export const maxBodyBytes: number = 4 * 1024 * 1024
 /** A `/wait` is answered within this, with nothing if need be. */
 export const waitMs = 25_000
+
+/** A line of an answer in lines comes at least this often. */
+export const aliveMs = 2_000
 
 export interface Health {
   readonly protocol: number
@@ -54,11 +57,13 @@ export interface EventAnswer {
 export interface OpRequest {
   /** The caller's own; `/cancel` names it. */
   readonly id: string
-  /** Name of an operation: `keel.check`. */
+  /** Name of an operation: `keel.check`; or a tool of the REPL: `run_code`, and `repl.heard` with the id of such a call. */
   readonly op: string
   readonly input: unknown
   readonly session?: string
   readonly by: 'person' | 'agent'
+  /** Of the program that asks: what the records call the agent. */
+  readonly name?: string
 }
 
 export interface OpAnswer {

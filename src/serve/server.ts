@@ -3,6 +3,7 @@
  * every door. A request that cannot be read is refused with a code; none of them ends the process.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { errorDocument, OutriggerError } from '../errors.ts'
 import type { Action } from '../session/actions.ts'
 import { decodeEvent } from '../session/decode-event.ts'
@@ -11,7 +12,7 @@ import type { AnyOperation, Caller as OperationCaller } from '../session/operati
 import { type Caller, callerOf } from './doors.ts'
 import type { Engines } from './engines.ts'
 import { createServer } from './http.ts'
-import { doorHeader, type Health, maxBodyBytes, protocolHeader, protocolVersion, waitMs } from './protocol.ts'
+import { aliveMs, doorHeader, type Health, maxBodyBytes, protocolHeader, protocolVersion, waitMs } from './protocol.ts'
 
 export interface ServerOptions {
   readonly engines: Engines
@@ -78,34 +79,45 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
     }
   }
 
-  async function operate(body: unknown, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { id, op, input = {}, session, by } = asObject(body)
+  async function operate(body: unknown, { door }: Caller, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { id, op, input = {}, session, by, name } = asObject(body)
     if (typeof id !== 'string' || id === '') throw badInput('`id` must be a text', 'id')
     if (typeof op !== 'string') throw badInput('`op` must be a text', 'op')
     if (by !== 'person' && by !== 'agent') throw badInput('`by` must be person or agent', 'by')
     if (session !== undefined && typeof session !== 'string') throw badInput('`session` must be a text', 'session')
+    if (name !== undefined && typeof name !== 'string') throw badInput('`name` must be a text', 'name')
     if (running.has(id))
       throw new OutriggerError('SERVE_HELD', `${id} is running`, { subject: id, hint: 'give another id', exit: 4 })
     const stop = new AbortController()
     running.set(id, stop)
     const lines = String(request.headers.accept ?? '').includes('application/x-ndjson')
+    const tell = (line: object): void => {
+      if (!lines || response.writableEnded) return
+      if (!response.headersSent) begin(response, 200, 'application/x-ndjson')
+      response.write(`${JSON.stringify(line)}\n`)
+    }
+    const alive = setInterval(() => tell({}), aliveMs)
     response.on('close', () => stop.abort())
+    const signal = AbortSignal.any([stop.signal, closing.signal])
+    const progress = (what: string, done: number, total: number): void => tell({ progress: { what, done, total } })
     try {
-      const caller: OperationCaller = {
-        door: 'cli',
-        actor: project.actor(by),
-        ...(session !== undefined && { session }),
-        signal: AbortSignal.any([stop.signal, closing.signal]),
-        progress: (what, done, total) => {
-          if (!lines || response.writableEnded) return
-          if (!response.headersSent) begin(response, 200, 'application/x-ndjson')
-          response.write(`${JSON.stringify({ progress: { what, done, total } })}\n`)
-        },
+      if (engines.repl?.has(op) === true) {
+        const output = await engines.repl.call(id, op, input, signal, seconds => progress('cell', seconds, 0))
+        return finish(response, 200, { id, output, text: textOf(output) })
       }
       const operation = engines.operation(op)
       if (operation === undefined) throw new OutriggerError('SERVE_UNKNOWN_OP', `no operation "${op}"`, { subject: op })
-      finish(response, 200, { id, ...(await runOperation(operation, input, caller)) })
+      const actor = project.actor(by)
+      const asker: OperationCaller = {
+        door: door.name === 'mcp' ? 'mcp' : 'cli',
+        actor: actor.name === undefined && name !== undefined ? { ...actor, name: name.slice(0, 100) } : actor,
+        ...(session !== undefined && { session }),
+        signal,
+        progress,
+      }
+      finish(response, 200, { id, ...(await runOperation(operation, input, asker)) })
     } finally {
+      clearInterval(alive)
       running.delete(id)
     }
   }
@@ -156,7 +168,7 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
       case 'POST /event':
         return finish(response, 200, await event(await bodyOf(request), caller))
       case 'POST /op':
-        return operate(await bodyOf(request), request, response)
+        return operate(await bodyOf(request), caller, request, response)
       case 'POST /cancel': {
         const { id } = asObject(await bodyOf(request))
         const found = running.get(String(id))
@@ -177,8 +189,10 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
       .catch((error: unknown) => {
         if (!(error instanceof OutriggerError))
           log(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-        if (!response.headersSent) finish(response, statusOf(error), errorDocument(error))
-        else if (!response.writableEnded) response.end(`${JSON.stringify(errorDocument(error))}\n`)
+        // A model that called a tool has no command line.
+        const voice = callerOf(request.headers[doorHeader]).door.name === 'mcp' ? 'tool' : 'terminal'
+        if (!response.headersSent) finish(response, statusOf(error), errorDocument(error, voice))
+        else if (!response.writableEnded) response.end(`${JSON.stringify(errorDocument(error, voice))}\n`)
         // What is left of a body that was refused is nobody's request.
         if (!request.complete) request.destroy()
       })
@@ -247,6 +261,8 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
   throw badInput('the body is no JSON object', 'body')
 }
+
+const textOf = ({ content }: CallToolResult): string => content.map(part => (part.type === 'text' ? part.text : '')).join('\n')
 
 function badInput(message: string, subject: string, cause?: unknown): OutriggerError {
   return new OutriggerError('BAD_INPUT', message, { subject, cause, hint: 'see the protocol in docs/architecture.md' })

@@ -113,16 +113,17 @@ describe.skipIf('missing' in program)(`the plugin in Claude Code ${version}`, { 
     expect(read(from)).toContain('guide.md')
   })
 
-  it('runs cells of one session across calls', async () => {
+  it('runs cells of one session across calls, and across programs: what a cell holds open is still there', async () => {
     const root = claude.folder({ 'a.txt': 'a\n' })
     const tool = 'mcp__plugin_outrigger_outrigger__run_code'
     const cell = (code: string) => `go [[tool:${tool} ${JSON.stringify({ code })}]]`
     // The host lists tools of servers only when the model looks for them.
     const found = `find [[tool:ToolSearch ${JSON.stringify({ query: `select:${tool}` })}]]`
-    const results = await claude.session(root, [found, cell('const kept = 6 * 7'), cell('console.log(kept + 1)')], {
-      args: allow,
-    })
-    expect(results.at(-1)).toMatch(/^DONE .*43/s)
+    const open = 'import net from "node:net"; const kept = 6 * 7, srv = net.createServer().listen(0)'
+    await claude.session(root, [found, cell(open)], { args: allow })
+    const results = await claude.session(root, [cell('console.log(kept + 1, srv.listening)')], { args: [...allow, '--continue'] })
+    expect(results.at(-1)).toMatch(/^DONE .*43 true/s)
+    expect(results.at(-1)).not.toContain('REPL restarted')
   })
 
   it('does the same by its command hooks, once, where no engine process can be started', async () => {

@@ -18,9 +18,20 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close()
 })
-afterAll(() => program?.remove())
+
+/** Where the cells run; what a client sees is the same. */
+const places = [
+  { place: 'in the server', args: ['--engine', 'repl'] },
+  { place: 'in the engine process', args: ['--engine', 'repl', '--serve'] },
+]
+const served = new Set<string>()
+afterAll(async () => {
+  for (const folder of served) await program.run(folder, ['serve', '--stop'])
+  program?.remove()
+})
 
 async function connect(cwd: string, args: readonly string[] = ['--engine', 'repl']): Promise<Client> {
+  if (args.includes('--serve')) served.add(cwd)
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program.main, 'mcp', ...args],
@@ -96,42 +107,51 @@ it('has the tools of every engine when none is named', async () => {
   expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['keel_check', 'run_code', 'repl_history']))
 })
 
-it('keeps names from cell to cell, and answers with the document of a run and its text', async () => {
-  const client = await connect(program.folder())
-  expect((await run(client, 'const a = 1')).structuredContent).toMatchObject({
-    schema: 'outrigger.repl.run/1',
-    ok: true,
-    cell: 1,
-    bindings: { added: ['a'] },
-  })
-  const { content, structuredContent, isError } = await run(client, 'console.log("seen"); return new Map([[a, [a]]])')
-  expect(content).toEqual([{ type: 'text', text: 'seen\nMap(1) { 1 => [1] }' }])
-  expect(structuredContent).toMatchObject({ valueKind: 'graph', handle: 'v2', logs: [{ stream: 'stdout', text: 'seen' }] })
-  expect(isError).toBeUndefined()
-  expect((await run(client, 'return typeof a', { session: 'other' })).structuredContent).toMatchObject({ value: 'undefined' })
-})
+it.each(places)(
+  'keeps names from cell to cell, and answers with the document of a run and its text ($place)',
+  async ({ args }) => {
+    const client = await connect(program.folder(), args)
+    expect((await run(client, 'const a = 1')).structuredContent).toMatchObject({
+      schema: 'outrigger.repl.run/1',
+      ok: true,
+      cell: 1,
+      bindings: { added: ['a'] },
+    })
+    const { content, structuredContent, isError } = await run(client, 'console.log("seen"); return new Map([[a, [a]]])')
+    expect(content).toEqual([{ type: 'text', text: 'seen\nMap(1) { 1 => [1] }' }])
+    expect(structuredContent).toMatchObject({ valueKind: 'graph', handle: 'v2', logs: [{ stream: 'stdout', text: 'seen' }] })
+    expect(isError).toBeUndefined()
+    expect((await run(client, 'return typeof a', { session: 'other' })).structuredContent).toMatchObject({ value: 'undefined' })
+  },
+)
 
-it('marks failed cells and refused edits as errors, and runs a good edit as a new cell', async () => {
-  const client = await connect(program.folder())
-  await run(client, 'return 1')
-  const refused = await call(client, 'edit_run_code', { edits: [{ old_string: 'zzz', new_string: 'y' }] })
-  expect(refused).toMatchObject({
-    isError: true,
-    structuredContent: { schema: 'outrigger.repl.edit/1', edited: false, error: { code: 'OUT-E002' } },
-  })
-  expect(refused.content[0]!.text).toMatch(/^OUT-E002 /)
-  const edited = await call(client, 'edit_run_code', { edits: [{ old_string: '1', new_string: '6 * 7' }], expected_target: 1 })
-  expect(edited).toMatchObject({ content: [{ text: '42' }], structuredContent: { edited: true, target: 1, cell: 2, value: 42 } })
-  const failed = await run(client, 'const e = {}\nreturn e.b.c')
-  expect(failed.isError).toBe(true)
-  expect(failed.content[0]!.text).toContain('OUT-X001 TypeError: Cannot read properties of undefined')
-  expect(failed.content[0]!.text).toContain('cell 3, 2:')
-  const dry = await call(client, 'edit_run_code', { append: '}', dry_run: true })
-  expect(dry).toMatchObject({
-    structuredContent: { edited: false, parses: false },
-    content: [{ text: expect.stringContaining('Nothing ran') }],
-  })
-})
+it.each(places)(
+  'marks failed cells and refused edits as errors, and runs a good edit as a new cell ($place)',
+  async ({ args }) => {
+    const client = await connect(program.folder(), args)
+    await run(client, 'return 1')
+    const refused = await call(client, 'edit_run_code', { edits: [{ old_string: 'zzz', new_string: 'y' }] })
+    expect(refused).toMatchObject({
+      isError: true,
+      structuredContent: { schema: 'outrigger.repl.edit/1', edited: false, error: { code: 'OUT-E002' } },
+    })
+    expect(refused.content[0]!.text).toMatch(/^OUT-E002 /)
+    const edited = await call(client, 'edit_run_code', { edits: [{ old_string: '1', new_string: '6 * 7' }], expected_target: 1 })
+    expect(edited).toMatchObject({
+      content: [{ text: '42' }],
+      structuredContent: { edited: true, target: 1, cell: 2, value: 42 },
+    })
+    const failed = await run(client, 'const e = {}\nreturn e.b.c')
+    expect(failed.isError).toBe(true)
+    expect(failed.content[0]!.text).toContain('OUT-X001 TypeError: Cannot read properties of undefined')
+    expect(failed.content[0]!.text).toContain('cell 3, 2:')
+    const dry = await call(client, 'edit_run_code', { append: '}', dry_run: true })
+    expect(dry).toMatchObject({
+      structuredContent: { edited: false, parses: false },
+      content: [{ text: expect.stringContaining('Nothing ran') }],
+    })
+  },
+)
 
 it('A43: finds its names again after client and server were restarted, and says nothing when nothing was lost', async () => {
   const folder = program.folder()
@@ -165,8 +185,8 @@ it('says once, by name, what a restart lost', async () => {
   expect((await run(second, 'return 3')).content[0]!.text).toBe('3')
 })
 
-it('lists names and sessions, pages values and logs, and keeps states', async () => {
-  const client = await connect(program.folder())
+it.each(places)('lists names and sessions, pages values and logs, and keeps states ($place)', async ({ args }) => {
+  const client = await connect(program.folder(), args)
   await run(
     client,
     'const rows = Array.from({ length: 500 }, (_, i) => ({ i })); console.log("made"); return new Map([["rows", rows]])',
@@ -226,8 +246,8 @@ it.each([
   })
 })
 
-it('tells of its progress, and a client can cancel', async () => {
-  const client = await connect(program.folder())
+it.each(places)('tells of its progress, and a client can cancel ($place)', async ({ args }) => {
+  const client = await connect(program.folder(), args)
   await run(client, 'const kept = 7')
   const seen: number[] = []
   const cancel = new AbortController()
@@ -245,8 +265,8 @@ it('tells of its progress, and a client can cancel', async () => {
   expect(structuredContent.cells[1]).toMatchObject({ outcome: 'aborted' })
 })
 
-it('lets cells of other sessions, and what only looks, pass a running one', async () => {
-  const client = await connect(program.folder())
+it.each(places)('lets cells of other sessions, and what only looks, pass a running one ($place)', async ({ args }) => {
+  const client = await connect(program.folder(), args)
   const slow = run(client, 'await new Promise(done => setTimeout(done, 1500)); return "slow"')
   const order: string[] = []
   await Promise.all([
@@ -264,9 +284,9 @@ it('hides the tools while the configuration turns the REPL off, and refuses a ca
   expect(await run(client, 'return 1')).toMatchObject({ isError: true, structuredContent: { error: { code: 'REPL_DISABLED' } } })
 })
 
-it('takes the kill switch while it runs', async () => {
+it.each(places)('takes the kill switch while it runs ($place)', async ({ args }) => {
   const folder = program.folder({ '.outrigger/config.yml': 'repl:\n  enabled: true\n' })
-  const client = await connect(folder)
+  const client = await connect(folder, args)
   await run(client, 'const a = 1')
   await new Promise(done => setTimeout(done, 20))
   writeFileSync(join(folder, '.outrigger/config.yml'), 'repl:\n  enabled: false # off\n')
