@@ -133,8 +133,11 @@ export function unanswered(m: Moment, gen: string, reason: string, message: stri
 
 export function spend(m: Moment, usage: Usage | undefined): void {
   if (m.loop === null || usage === undefined) return
+  const used = usage.input + usage.output
+  // What cannot be counted gives nothing back.
+  if (!(used > 0)) return
   const { rounds, tokens } = m.loop.spent
-  m.setLoop({ spent: { rounds, tokens: tokens + usage.input + usage.output } })
+  m.setLoop({ spent: { rounds, tokens: tokens + used } })
 }
 
 function isCurrent(m: Moment, gen: string): boolean {

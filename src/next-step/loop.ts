@@ -78,7 +78,7 @@ export function arm(
       hasDisplaced: m.loop?.hasDisplaced ?? false,
       hold: null,
       rounds: [],
-      marks: m.loop?.marks.slice(-1) ?? [],
+      marks: m.local.lastMark === null ? [] : [m.local.lastMark],
       todosDone: doneTodos(m.facts),
       goal: identityOf(m.facts.goals.goal),
       repeats: 0,

@@ -225,7 +225,7 @@ function countTokens(m: Moment, { usage, answer }: EventOf<'turn-ended'>): void 
 function endRound(m: Moment, { mark }: EventOf<'turn-ended'>): void {
   const { loop } = m
   const gen = m.local.running
-  m.setLocal({ running: null })
+  m.setLocal({ running: null, ...(mark !== undefined && { lastMark: mark }) })
   if (loop === null) return
   const { work } = m.facts
   const done = doneTodos(m.facts)

@@ -45,6 +45,12 @@ class Fields {
     return value
   }
 
+  whole(name: string, otherwise: number): number {
+    const value = this.number(name, otherwise)
+    if (!Number.isSafeInteger(value) || value < 0) throw this.bad(name, 'a whole number, 0 or more')
+    return value
+  }
+
   flag(name: string, otherwise: boolean): boolean {
     const value = this.given[name] ?? otherwise
     if (typeof value !== 'boolean') throw this.bad(name, 'true or false')
@@ -74,7 +80,7 @@ class Fields {
     if (value === undefined || value === null) return {}
     if (typeof value !== 'object') throw this.bad('usage', 'an object with input and output')
     const usage = new Fields(value as Readonly<Record<string, unknown>>, this.line)
-    return { usage: { input: usage.number('input', 0), output: usage.number('output', 0) } }
+    return { usage: { input: usage.whole('input', 0), output: usage.whole('output', 0) } }
   }
 }
 
@@ -166,7 +172,7 @@ function eventOf(kind: string, fields: Fields, origin: Base, newest: NewestTurn 
       return {
         ...base,
         kind,
-        turn: fields.number('turn', nextTurn),
+        turn: fields.whole('turn', nextTurn),
         by: fields.oneOf('by', actors, 'host'),
         ...fields.some('offer', name => fields.text(name, '')),
       }
@@ -192,7 +198,7 @@ function eventOf(kind: string, fields: Fields, origin: Base, newest: NewestTurn 
       return {
         ...base,
         kind,
-        turn: fields.number('turn', openTurn),
+        turn: fields.whole('turn', openTurn),
         answer: fields.text('answer', ''),
         again: fields.flag('again', false),
       }
@@ -200,7 +206,7 @@ function eventOf(kind: string, fields: Fields, origin: Base, newest: NewestTurn 
       return {
         ...base,
         kind,
-        turn: fields.number('turn', openTurn),
+        turn: fields.whole('turn', openTurn),
         reason: fields.oneOf('reason', reasons, 'completed'),
         answer: fields.text('answer', ''),
         ...fields.usage(),
@@ -224,11 +230,11 @@ function eventOf(kind: string, fields: Fields, origin: Base, newest: NewestTurn 
         ...base,
         kind,
         ...fields.some('draining', name => fields.flag(name, false)),
-        ...fields.some('queued', name => fields.number(name, 0)),
-        ...fields.some('approvals', name => fields.number(name, 0)),
-        ...fields.some('questions', name => fields.number(name, 0)),
-        ...fields.some('children', name => fields.number(name, 0)),
-        ...fields.some('jobs', name => fields.number(name, 0)),
+        ...fields.some('queued', name => fields.whole(name, 0)),
+        ...fields.some('approvals', name => fields.whole(name, 0)),
+        ...fields.some('questions', name => fields.whole(name, 0)),
+        ...fields.some('children', name => fields.whole(name, 0)),
+        ...fields.some('jobs', name => fields.whole(name, 0)),
         ...fields.some('otherLoop', name => fields.flag(name, false)),
         ...fields.some('planMode', name => fields.flag(name, false)),
       }

@@ -131,6 +131,8 @@ export interface Local {
   readonly check: { readonly id: string; readonly turn: number } | null
   readonly judge: { readonly id: string; readonly turn: number } | null
   readonly lastCheck: LastCheck | null
+  /** Of the newest turn that had one. */
+  readonly lastMark: string | null
   /** Turns that loops of this process started in this session. */
   readonly firedInAll: number
   /** Offers that were withdrawn before their turn, and why; newest last. */
@@ -258,6 +260,7 @@ export const noLocal: Local = {
   check: null,
   judge: null,
   lastCheck: null,
+  lastMark: null,
   firedInAll: 0,
   withdrawn: [],
   skipped: null,

@@ -269,6 +269,16 @@ describe('the engine', () => {
     expect(process.lines()).not.toContain('disarm restart')
   })
 
+  it('gets no tokens back from a host that counts wrong', async () => {
+    const process = nextProcess(shared())
+    await process.type('arm --tokens 10000')
+    await process.tell({ ...end(1), usage: { input: 9_000, output: 0 } })
+    await process.tell({ kind: 'turn-started', turn: 2, by: 'host' })
+    for (const input of [-100_000, Number.NaN]) await process.tell({ ...end(2), usage: { input, output: 0 } })
+    const state = (await process.type('state'))?.document as { readonly loop: object }
+    expect(state.loop).toMatchObject({ spent: { tokens: 9_000 } })
+  })
+
   it('keeps nothing of a session that ended', async () => {
     const world = shared()
     const process = nextProcess(world)

@@ -61,6 +61,16 @@ describe('must hold', () => {
     for (const budget of Object.values(loop!['grant'] as object).slice(0, 3)) expect(Number.isFinite(budget)).toBe(true)
   })
 
+  it('D6: work that stands where it stood before the arm is no progress', () => {
+    const flat = '[model:"test/m",local:false,flatRounds:2]'
+    const round = (turn: number, mark: string) => `start ${turn} plugin; edit a.ts; end ${turn} mark=${mark} → ask g${turn - 9}`
+    const before = `${flat} end 10 mark=m1 → ask g1; ok g1 Write the parser → ready; arm → fire 1/8`
+    holds(
+      `${before}; ${round(11, 'm1')}; ok g2 Test the lexer → ready, fire 2/8; ${round(12, 'm1')}; ok g3 Read the notes → ready, warn stall, disarm stalled`,
+      `${before}; ${round(11, 'm2')}; ok g2 Test the lexer → ready, fire 2/8; ${round(12, 'm1')}; ok g3 Read the notes → ready, fire 3/8; ${round(13, 'm2')}; ok g4 Close the list → ready, warn stall, disarm stalled`,
+    )
+  })
+
   it('D7: what a process that died was looking for has failed, and can be asked for again', () => {
     holds(
       'end 10 → ask g1; restart → failed interrupted; end 10 → ask g2; ok g1 Write it; ok g2 Write the parser → ready',

@@ -58,6 +58,8 @@ describe('next simulate', () => {
     ['a kind that there is not', '{"clock":1,"kind":"turn-finished"}\n'],
     ['a clock that runs back', '{"clock":5,"kind":"tick"}\n{"clock":4,"kind":"tick"}\n'],
     ['a setting out of its range', '{"kind":"config","set":{"maxRounds":-1}}\n', 'NEXT_BAD_CONFIG'],
+    ['half a turn', '{"clock":1,"kind":"turn-ended","turn":1.5}\n'],
+    ['tokens that are given back', '{"clock":1,"kind":"turn-ended","usage":{"input":-9}}\n'],
     ['settings that are null', '{"kind":"config","set":null}\n', 'NEXT_BAD_CONFIG'],
     ['settings that are a list', '{"kind":"config","set":[]}\n', 'NEXT_BAD_CONFIG'],
     ['a line of 300 KB', `{"clock":1,"kind":"person-spoke","text":"${'x'.repeat(300_000)}"}\n`],
