@@ -118,6 +118,8 @@ export function createSessions(runtime: DshRuntime, { host, guard, doors, displa
       root: live.project.root,
       // Headless has nobody who could press Run or type.
       interactive: display.isOpen,
+      // Another agent works with its answer, whatever the host calls it.
+      ...((at.agent.session.header.delegationDepth ?? 0) > 0 && { child: true }),
       ...(model !== undefined && { model }),
       ...(window > 0 && { contextWindow: window }),
     }

@@ -166,6 +166,13 @@ describe('an offer in DSH', () => {
     expect(await world.type('/next run')).toMatchObject({ ok: false })
   })
 
+  it('is never made for an agent that another one delegated to', async () => {
+    const world = await boot({ turns: [text('Found it.')], suggest: ['Run the unit tests'] })
+    await say(await world.create('s2', { delegationDepth: 1 }), 'find it')
+    await new Promise(done => setTimeout(done, 100))
+    expect(world.adapter.requests).toHaveLength(1)
+  })
+
   it('is never made for a headless run', async () => {
     const world = await boot({ turns: [text('Built it.')], suggest: ['Run the unit tests'], headless: true })
     await say(world.agent, 'build it')
