@@ -111,7 +111,7 @@ function hear(m: Moment, event: SessionEvent, was: NextFacts, isOwn: boolean): v
     case 'model-failed':
       if (isOwn && !unanswered(m, event.ask, event.reason, event.message) && !judged(m, event.ask, null, undefined)) {
         // A call that was given up is over: no answer, but what the loop waited for.
-        if (event.reason !== 'canceled') late(m, event.ask)
+        if (event.reason !== 'canceled') noteLate(m, event.ask)
       }
       return
     case 'check-finished':
@@ -133,10 +133,12 @@ function hear(m: Moment, event: SessionEvent, was: NextFacts, isOwn: boolean): v
   }
 }
 
-/** Noted, and nothing else. */
+const noteLate = (m: Moment, ask: string) => m.note('late', /^j/.test(ask) ? 'judge' : 'model-answer', { gen: ask })
+
+/** An answer that nobody waits for: noted, and nothing else. */
 function late(m: Moment, ask: string): void {
   m.mayStart = false
-  m.note('late', /^j/.test(ask) ? 'judge' : 'model-answer', { gen: ask })
+  noteLate(m, ask)
 }
 
 function cleared(m: Moment, isOwn: boolean): void {

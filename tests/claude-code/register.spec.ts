@@ -27,6 +27,7 @@ interface World {
   run: () => Promise<{ exitCode: number; stdout: string; stderr: string }>
   ui: (verb: string, text: string) => void
   submit: (text: string) => Promise<{ drop?: string }>
+  complete: () => Promise<{ isAnswered: boolean; text?: string; reason?: string }>
   fire(name: string, e?: HostEvent, then?: (e: HostEvent) => unknown): Promise<Result>
   /** Runs the timers that are due now. */
   tick(): Promise<void>
@@ -63,6 +64,7 @@ async function load(): Promise<World> {
     run: async () => ({ exitCode: 0, stdout: JSON.stringify({ socket: '/s' }), stderr: '' }),
     ui: (verb, text) => void world.shown.push(`${verb} ${text}`),
     submit: () => new Promise(() => undefined),
+    complete: () => new Promise(() => undefined),
     async fire(name, e = {}, then = () => ({})) {
       const { hook, recover } = hooks.get(name)!
       const next = Object.assign(async (given: HostEvent) => then(given), { called: false })
@@ -114,6 +116,7 @@ async function load(): Promise<World> {
       suggest: async () => ({ isShown: true }),
     },
     agent: { list: async () => [] },
+    model: { complete: () => world.complete() },
     clock: {
       now: async () => 1_000,
       after: (_: number, run: () => unknown) => {
@@ -439,5 +442,42 @@ describe('the session before', () => {
     world.fetch = fetch
     await world.fire('classic.SessionStart', { source: 'clear' })
     expect(previous()).toEqual([undefined, 's0'])
+  })
+})
+
+describe('a call of the model that was given up', () => {
+  const ask = (engine: string): Partial<Action> =>
+    ({
+      kind: 'ask-model',
+      id: 'g1',
+      engine,
+      mode: 'aside',
+      prompt: 'p',
+      model: 'a/b',
+      maxTokens: 9,
+      timeoutMs: 9,
+    }) as Partial<Action>
+  const told = async (engine: string, isAnswered: boolean): Promise<readonly object[]> => {
+    const world = await load()
+    const { promise, resolve } = Promise.withResolvers<{ isAnswered: boolean; text?: string; reason?: string }>()
+    world.complete = () => promise
+    await world.fire('classic.SessionStart', { source: 'startup' })
+    world.answer = ({ kind }) => (kind === 'file-changed' ? [ask(engine)] : [])
+    await world.fire('classic.FileChanged', { file_path: '/p/a', event: 'change' })
+    await world.tick()
+    world.answer = ({ kind }) =>
+      kind === 'file-changed' ? [{ kind: 'cancel-model', id: 'c1', ask: 'g1' } as Partial<Action>] : []
+    await world.fire('classic.FileChanged', { file_path: '/p/a', event: 'change' })
+    world.answer = () => []
+    resolve(isAnswered ? { isAnswered, text: 'Too late' } : { isAnswered, reason: 'timeout' })
+    await vi.waitFor(() => promise)
+    await world.tick()
+    return world.events.filter(({ kind }) => kind.startsWith('model-'))
+  }
+
+  it('is told to be over to the loop that waits for it, and to nobody else', async () => {
+    expect(await told('next', true)).toMatchObject([{ kind: 'model-failed', ask: 'g1', reason: 'canceled' }])
+    expect(await told('next', false)).toMatchObject([{ kind: 'model-failed', ask: 'g1', reason: 'canceled' }])
+    expect(await told('pack', true)).toEqual([])
   })
 })

@@ -192,6 +192,7 @@ describe('never', () => {
     const timedOut = `${local}; @21000 tick → cancel g1, ready; @25000 tick; state`
     holds(
       `${timedOut}; err g1 canceled → fire 1/8; starting g1 → admit`,
+      `${timedOut}; ok g1 Write it now; err g1 timeout → fire 1/8`,
       `${timedOut}; work jobs=0 → fire 1/8`,
       `${timedOut}; start 11 host → superseded newer-turn`,
       `${local}; @21000 work jobs=1 → cancel g1, ready, hold background; @99000 tick; work jobs=0 → fire 1/8`,

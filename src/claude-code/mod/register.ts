@@ -335,7 +335,7 @@ async function askModel($: Host, action: ActionOf<'ask-model'>): Promise<void> {
   await say($, place =>
     answer.isAnswered && !isCancelled
       ? { ...place, kind: 'model-answered', ask, text: answer.text, ...from.usageOf(answer) }
-      : { ...place, kind: 'model-failed', ask, reason: answer.isAnswered ? 'canceled' : answer.reason },
+      : { ...place, kind: 'model-failed', ask, reason: isCancelled || answer.isAnswered ? 'canceled' : answer.reason },
   ).catch(() => [])
 }
 
