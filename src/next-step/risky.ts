@@ -1,8 +1,12 @@
 /** Does a step need a person's Run? */
 import { riskRows } from './phrases.ts'
 
+/** Steps have at most 1,000 characters, the ends of answers 12,000. */
+const maxRead = 20_000
+
 /** @param hosts - hosts that a person named in this session. @returns the first rule that matches. */
-export function riskOf(text: string, hosts: readonly string[]): string | null {
+export function riskOf(whole: string, hosts: readonly string[]): string | null {
+  const text = whole.slice(0, maxRead)
   for (const { rule, pattern } of riskRows) if (pattern.test(text)) return rule
   return hostsIn(text).some(host => !hosts.includes(host)) ? 'url' : null
 }
