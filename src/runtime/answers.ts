@@ -138,7 +138,9 @@ function takeContext(
   return undefined
 }
 
-/** The model call is over, or was taken back. */
-export function endAsk(live: Live, ask: string): void {
-  for (const [engine, id] of live.asks) if (id === ask) live.asks.delete(engine)
+/** The model call is over, or was taken back. @returns whose it was; `undefined`: it is not known any more. */
+export function endAsk(live: Live, ask: string): EngineName | undefined {
+  const [engine] = [...live.asks].find(([, id]) => id === ask) ?? []
+  if (engine !== undefined) live.asks.delete(engine)
+  return engine
 }

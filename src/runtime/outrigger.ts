@@ -99,8 +99,10 @@ export function createOutrigger(options: OutriggerOptions): Outrigger {
       ...(testCommands !== undefined && { testCommands }),
     })
     live.folded = folded
-    if (event.kind === 'model-answered' || event.kind === 'model-failed') endAsk(live, event.ask)
-    await hearEngines(live, answer, await marked(live, complete))
+    const isAnswer = event.kind === 'model-answered' || event.kind === 'model-failed'
+    // To the others it would be an answer to a question that they gave up.
+    const asker = isAnswer ? endAsk(live, event.ask) : undefined
+    await hearEngines(live, answer, await marked(live, complete), asker)
     await save(live, answer.door)
     if (event.kind === 'session-ended' && isMain) sessions.release(live)
   }

@@ -525,6 +525,11 @@ describe('actions of several engines', () => {
     await outrigger.idle()
     expect(ledger.map(line => line.reason)).toEqual(['held-already', 'held-already'])
     await outrigger.handle(event('model-answered', { ask: 'q1', text: '' }))
+    const hearers = () => fakes.map(({ heard }) => heard.filter(each => each.event.kind === 'model-answered').length)
+    expect(hearers()).toEqual([0, 1])
+    // Nobody knows whose this is.
+    await outrigger.handle(event('model-answered', { ask: 'q0', text: '' }))
+    expect(hearers()).toEqual([1, 2])
     expect((await outrigger.handle(turn())).map(({ kind }) => kind)).toContain('ask-model')
   })
 

@@ -30,7 +30,7 @@ export type Reply = string | { readonly tool: string; readonly input: unknown }
 export interface FakeApi {
   readonly url: string
   /** Asked first from now on, for requests that know tools. */
-  answer: ((request: ApiRequest) => Reply | undefined) | undefined
+  answer: ((request: ApiRequest) => Reply | undefined | Promise<Reply | undefined>) | undefined
   /** Tokens that a request is said to have had; `undefined`: by its length. */
   tokens: number | undefined
   /** What the model would have read, oldest first. */
@@ -64,11 +64,11 @@ interface Answering {
   readonly api: FakeApi
   readonly requests: ApiRequest[]
   readonly nextId: (kind: string) => string
-  readonly contentOf: (request: ApiRequest) => readonly Block[]
+  readonly contentOf: (request: ApiRequest) => Promise<readonly Block[]>
 }
 
-function contentOf(api: FakeApi, request: ApiRequest, nextId: Answering['nextId']): readonly Block[] {
-  const reply = (request.tools ?? []).length > 0 ? api.answer?.(request) : undefined
+async function contentOf(api: FakeApi, request: ApiRequest, nextId: Answering['nextId']): Promise<readonly Block[]> {
+  const reply = (request.tools ?? []).length > 0 ? await api.answer?.(request) : undefined
   if (reply === undefined) return contentFor(request, nextId)
   if (typeof reply === 'string') return [{ type: 'text', text: reply }]
   return [{ type: 'tool_use', ...{ id: nextId('toolu') }, name: reply.tool, input: reply.input }]
@@ -88,7 +88,7 @@ async function answer(
   }
   const body = JSON.parse(raw) as ApiRequest
   requests.push(body)
-  const content = contentOf(body)
+  const content = await contentOf(body)
   const stop = content.some(block => block.type === 'tool_use') ? 'tool_use' : 'end_turn'
   const usage = {
     input_tokens: api.tokens ?? Math.ceil(raw.length / 4),

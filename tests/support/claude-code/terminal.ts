@@ -23,7 +23,8 @@ export interface ClaudeTerminal {
   click(words: string): Promise<void>
   /** Waits until it is no longer there. */
   seeNo(text: string | RegExp, withinMs?: number): Promise<string>
-  end(): void
+  /** Closes the terminal. @param signal - sent to the program first, at once. */
+  end(signal?: 'SIGKILL'): void
 }
 
 export interface TerminalOptions {
@@ -118,7 +119,8 @@ export async function startClaudeTerminal(
       const column = lines[row]!.indexOf(words) + Math.floor(words.length / 2)
       for (const end of ['M', 'm']) tmux('send-keys', '-t', 'main', '-l', '--', `\x1b[<0;${column + 1};${row + 1}${end}`)
     },
-    end() {
+    end(signal) {
+      if (signal !== undefined) process.kill(Number(tmux('display-message', '-p', '-t', 'main', '#{pane_pid}')), signal)
       spawnSync('tmux', ['-S', socket, 'kill-server'], { env: all })
     },
   }
