@@ -11,7 +11,7 @@ import { firstGuard } from './guards.ts'
 import { readJudge } from './input.ts'
 import { checked, decide, disarm, endLoop, notStarted, personCame, refund } from './loop.ts'
 import { Moment } from './moment.ts'
-import { stoppedNotice } from './texts.ts'
+import { notSentNotice, stoppedNotice } from './texts.ts'
 import { type Goal, identityOf, sameGoal } from './types.ts'
 
 /** @param folded - the facts with the event in them, when another process of the session folded it already. */
@@ -330,6 +330,7 @@ function submitFailed(m: Moment, offer: string): void {
   if (m.row?.gen !== offer || m.row.status !== 'consumed') return
   const isNewest = m.facts.turn === null || (m.facts.turn.turn === pending.turn && !m.facts.turn.isOpen)
   m.setRow(isNewest ? { status: 'ready', by: null } : { status: 'superseded', reason: 'newer-turn', by: null })
+  m.add({ do: 'notify', level: 'warning', text: notSentNotice(isNewest) })
 }
 
 /** @param text - `null`: it did not answer. */

@@ -68,6 +68,10 @@ export function stoppedNotice(reason: string, rounds: number, of: number): strin
   return cut(`Autorun stopped after ${rounds} of ${of} rounds: ${stopText(reason)}.${more}`, 160)
 }
 
+/** What the person who pressed Run is told when the host did not take the step. */
+export const notSentNotice = (isStillThere: boolean): string =>
+  `The step could not be sent${isStillThere ? '; Run tries again' : ''}.`
+
 export interface StatusParts {
   readonly isOff: boolean
   readonly model: string

@@ -75,7 +75,8 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
     const type = async (args: string): Promise<void> => {
       setRefused('')
       const said = await execute(around, sessionId, `/next ${args}`)
-      if (said !== undefined) setRefused(said)
+      // The code is for those who look it up: it stands in the transcript.
+      if (said !== undefined) setRefused(said.replace(/^[A-Z]+(?:_[A-Z]+)*: /, ''))
     }
     const edit = (): void => {
       inputActions?.setDraft(view?.text ?? '')
@@ -123,7 +124,7 @@ export function createBar(react: React, around: Surroundings, page: PageDocument
         : createElement('span', { className: 'outrigger-next-loop', title: words.loop, key: 'loop' }, words.loop),
       refused === ''
         ? null
-        : createElement('span', { className: 'outrigger-next-refused', role: 'alert', key: 'refused' }, refused),
+        : createElement('span', { className: 'outrigger-next-refused', role: 'alert', title: refused, key: 'refused' }, refused),
       createElement('span', { className: 'outrigger-next-buttons', key: 'buttons' }, ...buttons(words, view, type, edit)),
     )
   }
