@@ -101,6 +101,7 @@ function asked(now: () => LiveProject, sessions: ReadonlySet<string>): Engines {
       hear: async () => {},
       wait: () => ({ moved: new AbortController().signal, leave() {} }),
       sessions: () => [...sessions].sort(),
+      again: async () => {},
       sweep: async () => {},
     },
     operation: name => (name === 'next.typed' ? typedOperation(now().project) : undefined),

@@ -72,5 +72,10 @@ export interface Store {
   lease(key: string, owner: string, ttlMs: number, options?: LeaseOptions): Promise<Lease | LeaseRefused>
   /** Leases that are held now, sorted by key; for people who ask who holds what. */
   leases(): Promise<readonly HeldLease[]>
+  /**
+   * How many times what it stood in was removed or replaced while it was open (a person may delete the folder at any time): what was read before is
+   * then in no store any more, and the next write makes a new one. Left out: that cannot happen.
+   */
+  generation?(): number
   close(): void
 }

@@ -30,6 +30,8 @@ export interface Journal {
   forget(hashes: Iterable<string>): void
   /** `undefined` when there are none of that hash, or they are damaged. */
   bytes(hash: string): Promise<Uint8Array | undefined>
+  /** A person removed the store, or moved it away: what is in here is nowhere else. Then `write`, `part` and `keep` throw `REPL_GONE` (exit 4). */
+  isGone(): boolean
   close(): Promise<void>
 }
 
@@ -60,7 +62,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const lease = await take(store, key, owner, session)
   // A process that was stopped, or whose clock jumped, can lose the session without having ended.
   let isOvertaken = false
+  const generation = store.generation?.() ?? 0
+  // A lease would make the folder anew that a person removed, or moved away.
+  const isGone = (): boolean => (store.generation?.() ?? 0) !== generation
   const renew = async (): Promise<void> => {
+    if (isGone()) return
     if (!(await store.lease(key, owner, leaseMs)).held) isOvertaken = true
   }
   const renewal = setInterval(() => void renew().catch(() => {}), renewMs)
@@ -73,6 +79,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   /** Seen in the store by this writer, who alone removes any. */
   const present = new Set<string>()
   const put = async (key: string, value: Json): Promise<void> => {
+    if (isGone()) throw historyRemoved(session)
     try {
       await store.put(key, value, 0, survives())
     } catch (error) {
@@ -87,6 +94,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     async write(record) {
       const cut = record.k === 'open' && state.damage !== undefined ? { cut: state.damage.seq } : {}
       const whole = { v: 1, at: clock.now(), epoch, ...record, ...cut } as JournalRecord
+      if (isGone()) throw historyRemoved(session)
       if (isOvertaken) throw overtaken(session)
       ours += 1
       const seq = await store.append(stream, whole as unknown as Json, survives()).catch((error: unknown) => {
@@ -124,9 +132,10 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
       const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
       return sha256(bytes) === hash ? bytes : undefined
     },
+    isGone,
     async close() {
       clearInterval(renewal)
-      await lease.release().catch(() => {})
+      if (!isGone()) await lease.release().catch(() => {})
     },
   }
 }
@@ -168,6 +177,15 @@ async function take(store: Store, key: string, owner: string, session: string): 
   throw new OutriggerError('REPL_HELD', `session ${session} is open in another process (${lease.holder.split(':')[0]})`, {
     subject: session,
     hint: 'close it there, or use another session',
+    exit: 4,
+  })
+}
+
+/** Exit 4. */
+export function historyRemoved(session: string): OutriggerError {
+  return new OutriggerError('REPL_GONE', `the history of session ${session} was removed while it was open`, {
+    subject: session,
+    hint: 'send it again: it begins a session without names',
     exit: 4,
   })
 }

@@ -671,6 +671,10 @@ class Session implements ReplSession {
     void this.#kernel.end()
   }
 
+  isGone(): boolean {
+    return this.#journal.isGone()
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idle)

@@ -437,5 +437,7 @@ export interface ReplSession {
   /** Applies at the next cell, or the next worker where it says so. */
   configure(config: ReplConfig): void
   /** Running cells are cancelled, the worker ends, the lease is let go. */
+  /** Its history was removed while it was open: cells are refused (`REPL_GONE`) until it is opened anew, without names. */
+  isGone(): boolean
   close(): Promise<void>
 }

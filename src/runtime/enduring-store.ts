@@ -36,6 +36,7 @@ export function createEnduringStore(source: EnduringSource): Store {
   const { open, clock, modes, elapsed = () => performance.now() } = source
   const memory = createScratchStore(clock)
   let loss: Loss | undefined
+  let real: Store | undefined
 
   function lose(error: unknown): Loss {
     const isBusy = codeOf(error) === 'STORE_BUSY'
@@ -49,7 +50,8 @@ export function createEnduringStore(source: EnduringSource): Store {
     if (loss !== undefined && elapsed() < loss.retryAt) return otherwise(loss)
     let result: T
     try {
-      result = await work(await open())
+      real = await open()
+      result = await work(real)
     } catch (error) {
       if (codeOf(error) === 'STORE_VERSION_MOVED') throw error
       return otherwise(lose(error))
@@ -84,6 +86,7 @@ export function createEnduringStore(source: EnduringSource): Store {
             : memory.lease(key, owner, ttlMs, options),
       ),
     leases: () => inEither(store => store.leases()),
+    generation: () => real?.generation?.() ?? 0,
     // The real one belongs to whoever opens it.
     close: () => {},
   }

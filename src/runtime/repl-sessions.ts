@@ -3,10 +3,11 @@
  * that was used longest ago and whose names all come back without loss is closed: it goes on when it is asked for again.
  */
 import { OutriggerError } from '../errors.ts'
+import { historyRemoved } from '../repl/journal.ts'
 import type { ReplConfig, ReplSession } from '../repl/types.ts'
 
 export interface ReplSessions {
-  /** Rejects with what opening it throws, and `REPL_LIMIT` while `maxWorkers` others are open that cannot be closed. A failed opening is tried again. */
+  /** Rejects with what opening it throws, `REPL_GONE` once for one whose history was removed, and `REPL_LIMIT` while `maxWorkers` others are open that cannot be closed. A failed opening is tried again. */
   get(name: string, open: () => Promise<ReplSession>): Promise<ReplSession>
   /** Is open here, or being opened. */
   has(name: string): boolean
@@ -46,6 +47,13 @@ export function createReplSessions(limit: () => number): ReplSessions {
     })
   }
 
+  /** Said to whoever finds it; the next one begins anew. */
+  const endGone = async (name: string, known: Promise<ReplSession>, session: ReplSession): Promise<never> => {
+    if (open.get(name) === known) open.delete(name)
+    await session.close()
+    throw historyRemoved(name)
+  }
+
   return {
     has: name => open.has(name),
     get: (name, make) => {
@@ -53,7 +61,7 @@ export function createReplSessions(limit: () => number): ReplSessions {
       if (known !== undefined) {
         open.delete(name)
         open.set(name, known)
-        return known
+        return known.then(session => (session.isGone() ? endGone(name, known, session) : session))
       }
       const opening = Promise.resolve()
         .then(() => makeRoom(name))

@@ -30,6 +30,8 @@ export interface Connections {
   wait(caller: Caller, session: string): { readonly moved: AbortSignal; leave(): void }
   /** Sessions that are open here, sorted. */
   sessions(): readonly string[]
+  /** Say again which are open, where that was forgotten. */
+  again(): Promise<void>
   /** End the sessions of those that are gone; called now and then. */
   sweep(): Promise<void>
 }
@@ -96,6 +98,9 @@ export function createConnections(events: ConnectionEvents, elapsed: () => numbe
       }
     },
     sessions: () => [...owners.keys()].sort(),
+    async again() {
+      for (const [session, caller] of owners) await events.opened(session, caller)
+    },
     async sweep() {
       for (const [key, connection] of [...known]) {
         if (connection.silentSince === undefined || elapsed() - connection.silentSince < goneMs) continue

@@ -8,6 +8,7 @@ import type { Parts } from '../cli/run.ts'
 import { OutriggerError } from '../errors.ts'
 import type { Lease } from '../ports/store.ts'
 import type { Project } from '../runtime/project.ts'
+import type { Connections } from './connections.ts'
 import { createEngines } from './engines.ts'
 import { type Listening, listen } from './listen.ts'
 import { createLog } from './log.ts'
@@ -90,7 +91,9 @@ async function listenUntilDone(
     const keep = keeperOf(listening, why => stop.abort(why), log.write)
     timers.push(
       setInterval(() => {
-        renew(project, () => stop.abort('another process has the project')).catch(() => undefined)
+        renew(project, () => stop.abort('another process has the project'))
+          .then(() => noteAgain(project, running, engines.connections, log.write))
+          .catch(() => undefined)
       }, renewMs),
       setInterval(() => void engines.connections.sweep(), sweepMs),
       setInterval(() => {
@@ -172,6 +175,20 @@ async function note(project: Project, running: Running): Promise<void> {
   await store
     .put(key, { ...running, startedAt: new Date(project.clock.now()).toISOString() }, there?.version ?? 0)
     .catch(() => undefined)
+}
+
+/** A person may remove the folder of the store at any time: whoever looks into the new one is to find this process there. */
+async function noteAgain(
+  project: Project,
+  running: Running,
+  connections: Pick<Connections, 'again'>,
+  log: (text: string) => void,
+): Promise<void> {
+  const store = await project.sessionStore()
+  if ((await store.get(key)) !== undefined) return
+  await note(project, running)
+  await connections.again()
+  log('the store was removed: a new one is in use')
 }
 
 async function forget(project: Project): Promise<void> {

@@ -9,11 +9,27 @@ export interface LazySource {
   openExisting(): Promise<Store | undefined>
   /** Open it, or make it. */
   openOrMake(): Promise<Store>
+  /** What was opened last still lies where it was opened; asked before each use. */
+  isThere(): boolean
 }
 
 export function lazyStore(source: LazySource): Store {
   let opened: Promise<Store> | undefined
+  let generation = 0
   let isClosed = false
+
+  /** Nobody else would ever see what is written to a file that was removed. */
+  function current(): Promise<Store> | undefined {
+    if (opened === undefined || source.isThere()) return opened
+    const removed = opened
+    opened = undefined
+    generation += 1
+    removed.then(
+      store => store.close(),
+      () => {},
+    )
+    return undefined
+  }
 
   /** A failure is not remembered: the next call may find the cause gone. */
   function keep(opening: Promise<Store>): Promise<Store> {
@@ -27,10 +43,11 @@ export function lazyStore(source: LazySource): Store {
     return opening
   }
 
-  const toWrite = (): Promise<Store> => opened ?? keep(source.openOrMake())
+  const toWrite = (): Promise<Store> => current() ?? keep(source.openOrMake())
 
   async function toRead(): Promise<Store | undefined> {
-    if (opened !== undefined) return opened
+    const known = current()
+    if (known !== undefined) return known
     const existing = await source.openExisting()
     if (existing === undefined) return undefined
     if (opened === undefined) return keep(Promise.resolve(existing))
@@ -50,6 +67,10 @@ export function lazyStore(source: LazySource): Store {
     remove: async (key, expected) => (await toRead())?.remove(key, expected) ?? false,
     lease: async (key, owner, ttlMs, options) => (await toWrite()).lease(key, owner, ttlMs, options),
     leases: async () => (await toRead())?.leases() ?? [],
+    generation() {
+      current()
+      return generation
+    },
     close() {
       isClosed = true
       opened?.then(

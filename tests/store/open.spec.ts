@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/ports/store.ts'
@@ -123,6 +123,50 @@ describe('a project that cannot be written', () => {
     const { store, userState } = opened(root => chmodSync(root, 0o500))
     await store.append('log', 1)
     expect(existsSync(join(userState, 'store.db'))).toBe(true)
+    store.close()
+  })
+})
+
+describe('a store that is removed while it is open', () => {
+  it('is made anew by the next write, and counts that it was', async () => {
+    const { store, state } = opened()
+    await store.put('k', 1, 0)
+    await store.append('log', 1)
+    expect(store.generation?.()).toBe(0)
+    rmSync(state, { recursive: true })
+    expect(store.generation?.()).toBe(1)
+    expect(await store.get('k')).toBeUndefined()
+    expect(existsSync(state)).toBe(false)
+    await expect(store.put('k', 2, 1)).rejects.toMatchObject({ code: 'STORE_VERSION_MOVED' })
+    expect(await store.append('log', 2)).toBe(1)
+    store.close()
+    const other = openStore({ state, userState: null }, { isDead: () => false })
+    for await (const { record } of other.read('log', 0)) expect(record).toBe(2)
+    other.close()
+  })
+
+  it('is the one that another process put in its place', async () => {
+    const { store, state, userState } = opened()
+    await store.put('k', 'old', 0)
+    rmSync(state, { recursive: true })
+    const other = openStore({ state, userState }, { isDead: () => false })
+    await other.put('k', 'new', 0)
+    expect((await store.get('k'))?.value).toBe('new')
+    await store.append('log', 1)
+    expect(await other.append('log', 2)).toBe(2)
+    store.close()
+    // What the first one closes must not take anything of this one along.
+    expect(await other.append('log', 3)).toBe(3)
+    other.close()
+  })
+
+  it('is not made again where its project went away', async () => {
+    const { store: _, root, state, userState } = opened()
+    const store = openStore({ root, state, userState: null }, { isDead: () => false })
+    await store.put('k', 1, 0)
+    renameSync(root, `${root}-moved`)
+    await expect(store.append('log', 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect([existsSync(root), existsSync(userState)]).toEqual([false, false])
     store.close()
   })
 })

@@ -1,5 +1,5 @@
 /** MCP servers of the built program beside an engine process: what lives there outlives them. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -117,6 +117,18 @@ it('an operation is the one of the command line, and the record has the name of 
   expect(ok.isError, ok.content[0]?.text).toBeUndefined()
   expect(readFileSync(join(folder, '.outrigger/keel/journal.jsonl'), 'utf8')).toContain('"tester"')
   expect(await pidOf(folder)).toBe(pid)
+})
+
+it.each([
+  ['in the engine process', ['--serve']],
+  ['in the server', []],
+])('says that the history was removed under a session, once, and begins anew (%s)', async (_, args) => {
+  const folder = project()
+  const client = await connect(folder, args)
+  await run(client, 'const a = 1')
+  rmSync(join(folder, '.outrigger/state'), { recursive: true })
+  expect(await run(client, 'return a')).toMatchObject({ isError: true, structuredContent: { error: { code: 'REPL_GONE' } } })
+  expect((await run(client, 'return typeof a')).structuredContent).toMatchObject({ cell: 1, value: 'undefined' })
 })
 
 it('does the work itself while none can be started', async () => {

@@ -156,6 +156,19 @@ describe('when something goes wrong', () => {
       expect(statSync(dirname(running.socket)).mode & 0o777).toBe(0o700)
     }))
 
+  it('goes on in a new store where its folder was removed, and is found there with its sessions', () =>
+    withProject(async root => {
+      const running = await detach(root)
+      await tell(running, root, 's', 'session-started', { source: 'startup' })
+      rmSync(join(root, '.outrigger/state'), { recursive: true })
+      const spoken = await tell(running, root, 's', 'person-spoke', { text: 'go on' })
+      expect(spoken.actions).toEqual(expect.any(Array))
+      const found = async () => (await program.run(root, ['next', 'state', '--json'])).out
+      await expect.poll(found, { timeout: 8_000 }).toContain('"session":"s"')
+      expect(await detach(root)).toEqual(running)
+      expect((await program.run(root, ['doctor'])).out).toContain(`engine process ${running.pid}`)
+    }))
+
   it('leaves a place that it cannot have back, so that its project is free', () =>
     withProject(async root => {
       const { socket, pid } = await detach(root)
