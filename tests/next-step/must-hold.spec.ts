@@ -113,6 +113,12 @@ describe('must hold', () => {
     expect(of(failed, 'loop').at(-1)).toMatchObject({ armed: false, reason: 'queue-failed', spent: { rounds: 0 } })
   })
 
+  it('D11: the person whose Run could not be sent is told', () => {
+    expect(of('end 10; ok g1 Write the parser; run g1; nosend g1', 'notify').map(({ text }) => text)).toEqual([
+      'The step could not be sent; Run tries again.',
+    ])
+  })
+
   it('D12: a quiet turn is asked about once', () => {
     holds('end 10 → ask g1; ok g1 NONE → quiet nothing; end 10; suggest; restart; end 10; suggest')
   })

@@ -7,11 +7,11 @@ export const styles = `
   pointer-events: none; }
 .outrigger-slot { flex: 0 1 auto; min-width: 0; max-width: 75%; margin-left: auto; display: flex; }
 .outrigger-chip { box-sizing: border-box; min-width: 0; max-width: 100%; padding: 0 8px; border-radius: 999px; overflow: hidden; text-overflow: ellipsis;
-  white-space: nowrap; font-size: 12px; line-height: 20px; color: var(--dsw-alias-label-tertiary, inherit); background: var(--dsw-alias-bg-base, Canvas);
+  white-space: nowrap; font-size: 12px; line-height: 20px; color: var(--dsw-alias-label-secondary, inherit); background: var(--dsw-alias-bg-base, Canvas);
   pointer-events: auto; }
 .outrigger-status { flex: 0 1 auto; }
 .outrigger-info, .outrigger-warning, .outrigger-error { animation: outrigger-in .16s ease-out; color: var(--dsw-alias-label-secondary, inherit); }
-.outrigger-warning { color: var(--dsw-alias-state-warn-label, inherit); }
+.outrigger-warning, .outrigger-repl-names td.outrigger-repl-lost { color: color-mix(in srgb, var(--dsw-alias-state-warn-label, currentColor) 55%, var(--dsw-alias-label-primary, CanvasText)); }
 .outrigger-error { color: var(--dsw-alias-state-error-primary, inherit); }
 @keyframes outrigger-in { from { opacity: 0 } }
 @media (prefers-reduced-motion: reduce) { .outrigger-chip { animation: none } }
@@ -29,7 +29,6 @@ export const styles = `
 .outrigger-repl-names td:last-child { width: 30%; padding-right: 0; color: var(--dsw-alias-label-tertiary, inherit); }
 .outrigger-repl-names th, .outrigger-repl-names td { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .outrigger-repl-preview { font-family: var(--dsw-font-mono, ui-monospace, monospace); color: var(--dsw-alias-label-secondary, inherit); }
-.outrigger-repl-names td.outrigger-repl-lost { color: var(--dsw-alias-state-warn-label, inherit); }
 
 .outrigger-next { box-sizing: border-box; display: flex; align-items: center; gap: 12px; height: 36px; width: calc(100% - 2 * var(--dsh-composer-side-clearance, 0px));
   max-width: var(--dsh-composer-card-max-width, none); margin: 0 auto; padding: 4px 6px 4px 14px; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px;

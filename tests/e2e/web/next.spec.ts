@@ -4,17 +4,15 @@
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import { noBrowser, openPluginSettings, openWeb, say, type Web } from '../../support/dsh/web.ts'
+import { noBrowser, openPluginSettings, openWeb, say, seriousFaults, type Web } from '../../support/dsh/web.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const program = join(import.meta.dirname, '../../../dist/cli/main.js')
 interface Page {
   readonly document: { querySelector(selector: string): { getBoundingClientRect(): { left: number; width: number } } | null }
@@ -83,30 +81,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
   }
 
-  /** What axe finds serious in a part of the page. */
-  const faultsOf = async (part: string): Promise<readonly string[]> => {
-    const { page } = opened()
-    await page.evaluate(axe)
-    const found = await page.evaluate(async (selector: string) => {
-      const engine = (
-        globalThis as unknown as {
-          axe: {
-            run(
-              context: object,
-              options: object,
-            ): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
-          }
-        }
-      ).axe
-      // The host wraps every card of its list, its own too.
-      const rules = { listitem: { enabled: false } }
-      const { violations } = await engine.run({ include: [[selector]] }, { resultTypes: ['violations'], rules })
-      return violations.map(
-        ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`,
-      )
-    }, part)
-    return found.filter(one => /^(?:serious|critical)/.test(one))
-  }
+  const faultsOf = (part: string) => seriousFaults(opened().page, part)
   const inBar = '[data-outrigger-next]'
 
   it('offers the failing check by its name, as a bar and as faint words that Tab takes', async () => {

@@ -1,6 +1,7 @@
 /** The real `dsh web` with a scripted model, and a page on it in a headless Chromium. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findHost, hostEnvironment } from '../../../src/demo/host.ts'
 import { type ScriptedModel, type ScriptedModelOptions, startScriptedModel } from '../../../src/demo/scripted-model.ts'
@@ -43,25 +44,15 @@ export async function openWeb(options: {
   readonly env?: Readonly<Record<string, string>>
 }): Promise<Web> {
   const model = await startScriptedModel({ turns: options.turns })
-  const server = spawn(process.execPath, [findHost(), 'web', '--no-open', '--host', '127.0.0.1', '--port', '0'], {
-    cwd: options.cwd,
-    env: hostEnvironment(options.home, model.url, options.env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  for (const stream of [server.stdout, server.stderr]) stream.on('data', data => (printed += String(data)))
-  const ended = new Promise<void>(done => server.once('exit', () => done()))
-
+  const host = startWebHost({ ...options, modelUrl: model.url })
   let browser: Browser | undefined
   const close = async (): Promise<void> => {
     await browser?.close()
-    server.kill('SIGTERM')
-    await Promise.race([ended, new Promise(done => setTimeout(done, 10_000).unref())])
-    server.kill('SIGKILL')
+    await host.close()
     await model.close()
   }
   try {
-    const url = await addressOf(server, () => printed)
+    const url = await host.url
     browser = await chromium.launch({ executablePath: program, headless: true, args: browserArguments })
     const look = { viewport: { width: 1280, height: 860 }, colorScheme: options.colorScheme ?? 'light', locale: 'en-US' } as const
     const context = await browser.newContext(look)
@@ -81,11 +72,41 @@ export async function openWeb(options: {
     await page.goto(url, { waitUntil: 'load' })
     await pressContinue(page)
     await chooseWorkspace(page, options.cwd)
-    return { page, model, url, foreign, errors, output: () => printed, close }
+    return { page, model, url, foreign, errors, output: host.output, close }
   } catch (error) {
     await close()
-    throw new Error(`the web part did not come up\n${printed}`, { cause: error })
+    throw new Error(`the web part did not come up\n${host.output()}`, { cause: error })
   }
+}
+
+export interface WebHost {
+  /** Without a slash at its end; once it listens. */
+  readonly url: Promise<string>
+  output(): string
+  close(): Promise<void>
+}
+
+/** The process of the host alone, without a page on it. */
+export function startWebHost(options: {
+  readonly home: string
+  readonly cwd: string
+  readonly modelUrl: string
+  readonly env?: Readonly<Record<string, string>>
+}): WebHost {
+  const server = spawn(process.execPath, [findHost(), 'web', '--no-open', '--host', '127.0.0.1', '--port', '0'], {
+    cwd: options.cwd,
+    env: hostEnvironment(options.home, options.modelUrl, options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', data => (printed += String(data)))
+  const ended = new Promise<void>(done => server.once('exit', () => done()))
+  const close = async (): Promise<void> => {
+    server.kill('SIGTERM')
+    await Promise.race([ended, new Promise(done => setTimeout(done, 10_000).unref())])
+    server.kill('SIGKILL')
+  }
+  return { url: addressOf(server, () => printed), output: () => printed, close }
 }
 
 function addressOf(server: ChildProcess, printed: () => string): Promise<string> {
@@ -147,4 +168,58 @@ export async function openPluginSettings(page: Page): Promise<void> {
     .getByText(/^Plugins$/)
     .first()
     .click()
+}
+
+interface Axe {
+  run(
+    context: object,
+    options: object,
+  ): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }>
+}
+
+/** What axe finds serious in a part of the page. */
+export async function seriousFaults(page: Page, selector: string): Promise<readonly string[]> {
+  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+  return page.evaluate(async (part: string) => {
+    const { axe } = globalThis as unknown as { axe: Axe }
+    // The host wraps every card of its list, its own too.
+    const rules = { listitem: { enabled: false } }
+    const { violations } = await axe.run({ include: [[part]] }, { resultTypes: ['violations'], rules })
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(each => `${each.html.slice(0, 120)} ${each.failureSummary}`).join(' | ')}`)
+  }, selector)
+}
+
+interface Styled {
+  readonly document: { querySelectorAll(selector: string): Iterable<object> }
+  getComputedStyle(of: object): { readonly color: string; readonly backgroundColor: string }
+}
+
+/** The lowest contrast of words that have a ground of their own; axe does not judge the ones that lie over something else. */
+export async function lowestContrast(page: Page, selector: string): Promise<number> {
+  const pairs = await page.evaluate((each: string) => {
+    const { document, getComputedStyle } = globalThis as unknown as Styled
+    return [...document.querySelectorAll(each)].map(one => {
+      const { color, backgroundColor } = getComputedStyle(one)
+      return [color, backgroundColor] as const
+    })
+  }, selector)
+  const ratios = pairs.map(pair => {
+    const [dark, light] = pair.map(lightness).sort((one, two) => one - two)
+    return (light! + 0.05) / (dark! + 0.05)
+  })
+  return Math.min(...ratios)
+}
+
+/** Relative luminance of a computed colour: `rgb(…)`, or the `color(srgb …)` of a mix. */
+function lightness(color: string): number {
+  const parts = color
+    .match(/[\d.]+/g)!
+    .slice(0, 3)
+    .map(Number)
+  const [red, green, blue] = parts
+    .map(part => (color.startsWith('color(') ? part : part / 255))
+    .map(part => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
 }
