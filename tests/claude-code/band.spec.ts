@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bandOf } from '../../src/claude-code/mod/band.ts'
-import { starter, usageOf, wakesItself, whyNotStarted } from '../../src/claude-code/mod/translate.ts'
+import { starter, troubleOf, usageOf, wakesItself, whyNotStarted } from '../../src/claude-code/mod/translate.ts'
 import type { NextView } from '../../src/next-step/view.ts'
 
 const loop = { armed: false, rounds: 0, of: 0, tokens: 0, maxTokens: 0, endsAt: 0, hold: null, note: null, stopped: null }
@@ -69,7 +69,26 @@ describe('a program that does not start', () => {
       1,
       'node 20.20.2 is too old: 22.19 or newer is needed',
     ],
-    ['Error: disk full\n\nNode.js v24.1.0', 1, 'Error: disk full\n\nNode.js v24.1.0'],
+    ['Error: disk full\n\nNode.js v24.1.0', 1, 'Error: disk full'],
     ['', 7, 'it ended with 7'],
+    [
+      "node:internal/x:1\n  throw err;\n  ^\n\nError: Cannot find module '/x.mjs'\n    at f (x:1:2)\n  code: 'MODULE_NOT_FOUND'\n\nNode.js v24.21.0",
+      1,
+      "Error: Cannot find module '/x.mjs'",
+    ],
   ])('says why: %j', (stderr, exitCode, expected) => expect(whyNotStarted({ stderr, exitCode })).toBe(expected))
+
+  it.each([
+    [
+      'HooksError: outrigger: $.process.run(outrigger) failed to start: ENOENT: Executable not found in $PATH: "outrigger"',
+      /: Executable not found in \$PATH: "outrigger"\. Install it with: npm install -g outrigger$/,
+    ],
+    ['HooksError: x: Executable not found in $PATH: "node"', /Put Node 22\.19 or newer on the PATH/],
+    ['HooksError: x: Executable not found in $PATH: "/my/bin"', /OUTRIGGER_BIN names it/],
+    ['Error: node 18.1.0 is too old: 22.19 or newer is needed', /^no engine process: node 18\.1\.0 is too old.*newer Node first/],
+    ["Error: Error: Cannot find module '/x.mjs'", /^no engine process: Cannot find module.*Install the plugin again/],
+    ['Error: no answer within 1000 ms', /doctor` names the process that hangs/],
+    ['Error: SERVE_NOT_STARTED: no\n  hint: run it', /^no engine process: SERVE_NOT_STARTED: no\n {2}hint: run it$/],
+    ['Error: it ended with 1', /it ended with 1\. `outrigger doctor` says more/],
+  ])('%s tells what to do', (error, expected) => expect(troubleOf(error)).toMatch(expected))
 })

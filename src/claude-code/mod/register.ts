@@ -61,7 +61,6 @@ const cancelled = new Set<string>()
 let review: ActionOf<'show-review'>['review'] = null
 const opened = new Set<string>()
 
-const install = 'npm install -g outrigger'
 const reviewPane = 'outrigger-review'
 const retryMs = 30_000
 const maxLate = 2
@@ -242,10 +241,8 @@ async function missing($: Host, error: unknown): Promise<void> {
   hasToldMissing = true
   try {
     await $.ui.status('no engine process')
-    await $.ui.toast(`outrigger: no engine process (${String(error).slice(0, 160)}). Install it with: ${install}`, {
-      timeoutMs: 12_000,
-    })
-    await $.ui.log(`no engine process: ${String(error)}`, { to: 'debug' })
+    await $.ui.toast(`outrigger: ${from.troubleOf(error)}`, { timeoutMs: 12_000 })
+    await $.ui.log(from.troubleOf(error), { to: 'debug' })
   } catch {
     // Nothing to show it on.
   }
@@ -756,11 +753,7 @@ export function register(on: On): void {
       ],
     },
     command,
-  ).catch((_$, e, next) =>
-    next.called === true
-      ? next(e)
-      : { text: `no engine process: ${next.error?.message ?? 'unknown'}. Install it with: ${install}` },
-  )
+  ).catch((_$, e, next) => (next.called === true ? next(e) : { text: from.troubleOf(next.error?.message ?? 'unknown') }))
 
   on('ui.render', { component: 'AbovePrompt' }, ($, e, pass) => band($, e, pass, ways($))).catch((_$, e, pass) => pass(e))
   on('prompt.suggest', (_$, e, pass) => suggested(e, pass)).catch((_$, e, pass) => pass(e))

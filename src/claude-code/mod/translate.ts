@@ -67,7 +67,26 @@ export function whyNotStarted({ exitCode, stderr }: { readonly exitCode: number;
   const [, version, major, minor] = /Node\.js v((\d+)\.(\d+)\.\d+)\s*$/.exec(stderr) ?? []
   const isOld = Number(major) < 22 || (Number(major) === 22 && Number(minor) < 19)
   if (version !== undefined && isOld) return `node ${version} is too old: 22.19 or newer is needed`
-  return stderr.trim() || `it ended with ${exitCode}`
+  // Of a stack of Node's only one line says what happened.
+  const [thrown] = /^\w*Error(?: \[\w+\])?: .*$/m.exec(stderr) ?? []
+  return thrown ?? (stderr.trim() || `it ended with ${exitCode}`)
+}
+
+/** Why there is no engine process, and what a person can do about it. */
+export function troubleOf(error: unknown): string {
+  const why = String(error).replace(/^(?:\w*Error: )+(?:outrigger: )?/, '')
+  return `no engine process: ${why.slice(0, 400)}${/\n\s*hint: /.test(why) ? '' : `. ${adviceOn(why)}`}`
+}
+
+function adviceOn(why: string): string {
+  const [, missing] = /not found in \$PATH: "([^"]*)"/.exec(why) ?? []
+  if (missing === 'outrigger') return 'Install it with: npm install -g outrigger'
+  if (missing === 'node') return 'Put Node 22.19 or newer on the PATH of this program.'
+  if (missing !== undefined) return 'OUTRIGGER_BIN names it: correct that, or unset it.'
+  if (why.includes('is too old')) return 'Put a newer Node first on the PATH of this program.'
+  if (why.includes('Cannot find module')) return 'Install the plugin again, or correct OUTRIGGER_BIN if you set it.'
+  if (why.includes('no answer within')) return '`outrigger doctor` names the process that hangs.'
+  return '`outrigger doctor` says more.'
 }
 
 export type Place = Pick<SessionEvent, 'session' | 'project' | 'at'>
