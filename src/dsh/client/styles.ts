@@ -54,6 +54,11 @@ body:has(.outrigger-ghost) textarea:not([readonly])::placeholder { opacity: 0; }
   .outrigger-next-text { flex-basis: 100%; }
   .outrigger-next-loop, .outrigger-next-refused { flex: 1 1 0; }
 }
+/* Beside the buttons nothing of the reason would be left. */
+@media (max-width: 520px) {
+  .outrigger-next { height: auto; min-height: 64px; }
+  .outrigger-next-loop, .outrigger-next-refused { flex-basis: 100%; }
+}
 
 .outrigger-card { list-style: none; border: 1px solid var(--dsw-alias-border-l2, GrayText); border-radius: 12px; background: var(--dsw-alias-bg-layer-3, Canvas); }
 .outrigger-card:hover, .outrigger-card-open { border-color: var(--dsw-alias-label-dimmed, GrayText); }

@@ -162,21 +162,24 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await picture('5-dark')
     expect(await faultsOf(inBar)).toEqual([])
-    await page.setViewportSize({ width: 700, height: 860 })
-    // The host moves its parts for a moment.
-    await page.waitForTimeout(600)
-    await picture('5-narrow')
-    const edges = await page.evaluate(() =>
-      ['.outrigger-ghost', 'textarea:not([readonly])'].map(each => {
-        const { left, width } = (globalThis as unknown as Page).document.querySelector(each)!.getBoundingClientRect()
-        return [left, width]
-      }),
-    )
-    expect(edges[0]).toEqual(edges[1])
-    const [box, buttons] = [await bar().boundingBox(), await bar().locator('.outrigger-next-buttons').boundingBox()]
-    expect(buttons!.x).toBeGreaterThanOrEqual(box!.x)
-    expect(buttons!.y + buttons!.height).toBeLessThanOrEqual(box!.y + box!.height)
-    expect(buttons!.x + buttons!.width).toBeLessThanOrEqual(box!.x + box!.width)
+    for (const width of [700, 420]) {
+      await page.setViewportSize({ width, height: 860 })
+      // The host moves its parts for a moment.
+      await page.waitForTimeout(600)
+      await picture(`5-narrow-${width}`)
+      const edges = await page.evaluate(() =>
+        ['.outrigger-ghost', 'textarea:not([readonly])'].map(each => {
+          const { left, width } = (globalThis as unknown as Page).document.querySelector(each)!.getBoundingClientRect()
+          return [left, width]
+        }),
+      )
+      expect(edges[0]).toEqual(edges[1])
+      const [box, buttons] = [await bar().boundingBox(), await bar().locator('.outrigger-next-buttons').boundingBox()]
+      expect(box!.x + box!.width).toBeLessThanOrEqual(width)
+      expect(buttons!.x).toBeGreaterThanOrEqual(box!.x)
+      expect(buttons!.y + buttons!.height).toBeLessThanOrEqual(box!.y + box!.height)
+      expect(buttons!.x + buttons!.width).toBeLessThanOrEqual(box!.x + box!.width)
+    }
     await page.setViewportSize({ width: 1280, height: 860 })
     await page.emulateMedia({ colorScheme: 'light' })
   })
