@@ -94,6 +94,7 @@ function rootOf(files: Files, { cwd, project }: OpenOptions): string {
 /** A host waits a second for its answer: a session does not spend it on a store that another process holds. */
 function waitOf(door: Caller['door']): { readonly waitMs?: number } {
   if (door === 'hook') return { waitMs: 500 }
+  if (door === 'serve') return { waitMs: 1_000 }
   return door === 'dsh' ? { waitMs: 2_000 } : {}
 }
 

@@ -17,10 +17,14 @@ export async function loadCell(
   return failure === undefined ? { cell } : { cell, failure }
 }
 
-/** Take the stored state. A document that cannot be read counts as none. @returns what was wrong with it. */
+/** Take the stored state; where there is none (any more), what is known here stays. A document that cannot be read counts as none. @returns what was wrong with it. */
 async function reload(cell: Cell, session: string, documents: Documents): Promise<unknown> {
   const stored = await documents.get(stateKey(cell.engine.name, session))
-  if (stored === undefined) return undefined
+  if (stored === undefined) {
+    cell.version = 0
+    cell.json = ''
+    return undefined
+  }
   cell.version = stored.version
   try {
     cell.state = cell.engine.decode(stored.value)

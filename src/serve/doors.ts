@@ -27,6 +27,9 @@ const claudeCode: Door = {
   contextAt: new Set(['session-started', 'compacted', 'turn-starting', 'person-spoke', 'tool-finished']),
 }
 
+/** The call ends, this process does not: what waits for the next call waits here. */
+const { shortLived: _, ...hook }: Door = hookDoor
+
 /** A door that only asks: a command line, an MCP server. It carries nothing but answers to commands. */
 const asking = (name: Door['name']): Door => ({ name, carries: new Set(['reply']), contextAt: new Set() })
 
@@ -43,7 +46,7 @@ export function callerOf(header: string | string[] | undefined): Caller {
     case 'claude-code':
       return { door: claudeCode, connection }
     case 'hook':
-      return { door: hookDoor, connection }
+      return { door: hook, connection }
     case 'mcp':
       return { door: asking('mcp'), connection }
     default:

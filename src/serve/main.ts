@@ -79,6 +79,7 @@ async function listenUntilDone(
   const server = createEngineServer({ engines, version, log: log.write, onStop: () => stop.abort('asked to') })
   const timers: ReturnType<typeof setInterval>[] = []
   let place: Listening | undefined
+  let isRenewing: Promise<void> | undefined
   try {
     const listening = await listen(server, socket, alive =>
       held({ socket, pid: alive.pid, protocol: alive.protocol, version: alive.version }, String(alive.pid)),
@@ -91,9 +92,12 @@ async function listenUntilDone(
     const keep = keeperOf(listening, why => stop.abort(why), log.write)
     timers.push(
       setInterval(() => {
-        renew(project, () => stop.abort('another process has the project'))
+        isRenewing ??= renew(project, () => stop.abort('another process has the project'))
           .then(() => noteAgain(project, running, engines.connections, log.write))
           .catch(() => undefined)
+          .finally(() => {
+            isRenewing = undefined
+          })
       }, renewMs),
       setInterval(() => void engines.connections.sweep(), sweepMs),
       setInterval(() => {
@@ -161,8 +165,9 @@ function keeperOf(listening: Listening, stop: (why: string) => void, log: (text:
   }
 }
 
+/** Of the real store: one that stands in for it while it is locked knows of nobody. */
 async function renew(project: Project, onLost: () => void): Promise<void> {
-  const store = await project.sessionStore()
+  const store = await project.store()
   const lease = await store.lease('serve', project.processes.owner(), leaseMs)
   if (!lease.held) onLost()
 }
@@ -184,7 +189,7 @@ async function noteAgain(
   connections: Pick<Connections, 'again'>,
   log: (text: string) => void,
 ): Promise<void> {
-  const store = await project.sessionStore()
+  const store = await project.store()
   if ((await store.get(key)) !== undefined) return
   await note(project, running)
   await connections.again()

@@ -55,7 +55,8 @@ export async function startDetached(project: Project, version: string): Promise<
     const running = await runningOf(project)
     if (running !== undefined) return running
   }
-  throw notStarted(`nobody answers after ${startMs / 1_000} s`)
+  const locked = project.modes.list().find(mode => mode.name === 'no store')?.why
+  throw notStarted(locked ?? `nobody answers after ${startMs / 1_000} s`)
 }
 
 /** Where no store can be had, everybody may: the socket then decides who stays. */

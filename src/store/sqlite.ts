@@ -42,7 +42,8 @@ export async function openSqliteStore(file: string, options: SqliteOptions): Pro
   }
   try {
     await whileBusy(waitMs, () => {
-      database.exec('PRAGMA busy_timeout = 100')
+      // While SQLite waits nothing else runs in this process: it waits a moment, the rest is waited for beside.
+      database.exec('PRAGMA busy_timeout = 5')
       database.exec('PRAGMA journal_mode = WAL')
       database.exec('PRAGMA synchronous = FULL')
       database.exec('PRAGMA foreign_keys = ON')

@@ -16,6 +16,8 @@ interface World {
   readonly starts: number[]
   readonly shown: string[]
   readonly timers: (() => unknown)[]
+  /** Of the timers, ms. */
+  readonly waits: number[]
   /** What command hooks find in their environment. */
   readonly env: Map<string, string>
   session: string
@@ -45,6 +47,7 @@ async function load(): Promise<World> {
     starts: [],
     shown: [],
     timers: [],
+    waits: [],
     env: new Map(),
     session: 's1',
     answer: () => [],
@@ -119,8 +122,9 @@ async function load(): Promise<World> {
     model: { complete: () => world.complete() },
     clock: {
       now: async () => 1_000,
-      after: (_: number, run: () => unknown) => {
+      after: (ms: number, run: () => unknown) => {
         world.timers.push(run)
+        world.waits.push(ms)
         return { cancel() {} }
       },
     },
@@ -225,6 +229,36 @@ describe('a process that hangs', () => {
     expect(await call()).toEqual({ went: 'on' })
     expect(world.env.get('OUTRIGGER_MOD')).toBe('')
     expect(world.shown.filter(text => text.startsWith('toast'))).toEqual([expect.stringContaining('no answer within 1000 ms')])
+  })
+})
+
+describe('a process that is slow', () => {
+  it.each([
+    ['classic.SessionStart', { source: 'startup' }, 9_000],
+    ['prompt.submit', { text: 'hello', origin: { kind: 'composer' } }, 2_000],
+    ['classic.PostToolUse', { tool_name: 'Edit', tool_input: {} }, 1_000],
+    ['classic.PostToolUseFailure', { tool_name: 'Edit', tool_input: {} }, 1_000],
+    ['classic.Stop', {}, 1_000],
+    ['turn.complete', { turnId: 't1', answer: 'Done.' }, 1_000],
+    ['session.measure', { context: { tokens: 1, window: 10 } }, 1_000],
+    ['session.end', { reason: 'other', sessionId: 's1' }, 1_000],
+  ] as const)('lets the host go on after its time at %s', async (name, e, ms) => {
+    await world.fire('classic.SessionStart', { source: 'startup' })
+    const fetch = world.fetch
+    world.fetch = async (url, init) => (url.endsWith('/event') ? new Promise(() => undefined) : fetch(url, init))
+    world.timers.length = 0
+    world.waits.length = 0
+    const went = world.fire(name, e, () => ({ went: 'on' }))
+    // An event of the host may be several of ours.
+    const done = went.then(() => true)
+    for (;;) {
+      const isDone = await Promise.race([done, new Promise<false>(later => setTimeout(() => later(false), 20))])
+      if (isDone) break
+      await world.tick()
+    }
+    expect(await went).toMatchObject(name === 'classic.SessionStart' ? {} : { went: 'on' })
+    expect(world.waits).toContain(ms)
+    expect(Math.max(...world.waits)).toBeLessThanOrEqual(9_000)
   })
 })
 

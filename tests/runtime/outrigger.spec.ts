@@ -266,6 +266,17 @@ describe('state', () => {
     expect(await store.get('keel/session/s')).toEqual({ value: 11, version: 3 })
   })
 
+  it('that a person removed from the store is kept here, and stored again', async () => {
+    const keel = fakeEngine('keel', (_, __, ___, count) => [says(`count ${count}`)])
+    const { outrigger, store, ledger } = runtimeOf([keel])
+    await outrigger.handle(words)
+    await outrigger.handle(words)
+    await store.remove('keel/session/s')
+    expect(texts(await outrigger.handle(words))).toEqual(['count 2'])
+    expect(await store.get('keel/session/s')).toEqual({ value: 3, version: 1 })
+    expect(ledger).toEqual([])
+  })
+
   it('that did not change is not written', async () => {
     const keel = fakeEngine('keel')
     const engine = { ...keel.engine, handle: async (state: number) => ({ state, actions: [], ledger: [] }) }

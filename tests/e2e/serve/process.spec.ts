@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, healthOf } from '../../../src/serve/client.ts'
 import type { EventAnswer, Health, Running } from '../../../src/serve/protocol.ts'
@@ -167,6 +168,31 @@ describe('when something goes wrong', () => {
       await expect.poll(found, { timeout: 8_000 }).toContain('"session":"s"')
       expect(await detach(root)).toEqual(running)
       expect((await program.run(root, ['doctor'])).out).toContain(`engine process ${running.pid}`)
+    }))
+
+  it('answers, and stays, while another process has the store locked', () =>
+    withProject(async root => {
+      await program.run(root, ['keel', 'stamp'])
+      const running = await detach(root)
+      await tell(running, root, 's', 'session-started', { source: 'startup' })
+      const database = new DatabaseSync(join(root, '.outrigger/state/store.db'))
+      database.exec('BEGIN IMMEDIATE')
+      try {
+        writeFileSync(join(root, 'api.md'), '# API\n\nopen(path, mode)\n')
+        const since = performance.now()
+        await tell(running, root, 's', 'person-spoke', { text: 'go on' })
+        const call = { call: 'c1', tool: 'Edit', input: { file_path: join(root, 'api.md') }, ok: true, output: '' }
+        const { actions } = await tell(running, root, 's', 'tool-finished', call)
+        expect(performance.now() - since).toBeLessThan(5_000)
+        expect(actions).toContainEqual(expect.objectContaining({ kind: 'add-context', engine: 'keel' }))
+        // Longer than it goes without renewing its lease.
+        await new Promise(resolve => setTimeout(resolve, 4_500))
+        expect((await healthOf(running.socket, 1_000))?.pid).toBe(running.pid)
+      } finally {
+        database.exec('ROLLBACK')
+        database.close()
+      }
+      expect(await detach(root)).toEqual(running)
     }))
 
   it('leaves a place that it cannot have back, so that its project is free', () =>
