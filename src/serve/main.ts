@@ -79,7 +79,7 @@ async function listenUntilDone(
   const server = createEngineServer({ engines, version, log: log.write, onStop: () => stop.abort('asked to') })
   const timers: ReturnType<typeof setInterval>[] = []
   let place: Listening | undefined
-  let isRenewing: Promise<void> | undefined
+  let isRenewing = false
   try {
     const listening = await listen(server, socket, alive =>
       held({ socket, pid: alive.pid, protocol: alive.protocol, version: alive.version }, String(alive.pid)),
@@ -92,11 +92,14 @@ async function listenUntilDone(
     const keep = keeperOf(listening, why => stop.abort(why), log.write)
     timers.push(
       setInterval(() => {
-        isRenewing ??= renew(project, () => stop.abort('another process has the project'))
+        // One waits for a locked store long enough.
+        if (isRenewing) return
+        isRenewing = true
+        renew(project, () => stop.abort('another process has the project'))
           .then(() => noteAgain(project, running, engines.connections, log.write))
           .catch(() => undefined)
           .finally(() => {
-            isRenewing = undefined
+            isRenewing = false
           })
       }, renewMs),
       setInterval(() => void engines.connections.sweep(), sweepMs),

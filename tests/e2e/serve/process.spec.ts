@@ -181,10 +181,12 @@ describe('when something goes wrong', () => {
         writeFileSync(join(root, 'api.md'), '# API\n\nopen(path, mode)\n')
         const since = performance.now()
         await tell(running, root, 's', 'person-spoke', { text: 'go on' })
-        const call = { call: 'c1', tool: 'Edit', input: { file_path: join(root, 'api.md') }, ok: true, output: '' }
-        const { actions } = await tell(running, root, 's', 'tool-finished', call)
+        const call = { tool: 'Edit', input: { file_path: join(root, 'api.md') }, ok: true, output: '' }
+        const heard = []
+        for (const id of ['c1', 'c2'])
+          heard.push(...(await tell(running, root, 's', 'tool-finished', { ...call, call: id })).actions)
         expect(performance.now() - since).toBeLessThan(5_000)
-        expect(actions).toContainEqual(expect.objectContaining({ kind: 'add-context', engine: 'keel' }))
+        expect(heard.filter(({ kind, engine }) => kind === 'add-context' && engine === 'keel')).toHaveLength(1)
         // Longer than it goes without renewing its lease.
         await new Promise(resolve => setTimeout(resolve, 4_500))
         expect((await healthOf(running.socket, 1_000))?.pid).toBe(running.pid)
