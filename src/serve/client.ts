@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { OutriggerError } from '../errors.ts'
 import { request } from './http.ts'
 import { isSafePlace } from './place.ts'
-import { doorHeader, type Health, protocolHeader, protocolVersion } from './protocol.ts'
+import { doorHeader, type Health, maxBodyBytes, protocolHeader, protocolVersion } from './protocol.ts'
 
 export interface Connection {
   readonly socket: string
@@ -33,6 +33,13 @@ export async function ask(
 ): Promise<unknown> {
   if (!isSafePlace(socket)) throw gone(socket, 'no socket of this user is there')
   const payload = body === undefined ? undefined : JSON.stringify(body)
+  const bytes = payload === undefined ? 0 : Buffer.byteLength(payload)
+  // The process would close the connection in the middle, as one does that ends.
+  if (bytes > maxBodyBytes) {
+    throw new OutriggerError('SERVE_TOO_LARGE', `the request has ${bytes} bytes, more than ${maxBodyBytes}`, {
+      hint: 'send less at once',
+    })
+  }
   return new Promise((resolve, reject) => {
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(), timeoutMs)
@@ -59,7 +66,7 @@ export async function ask(
           connection: 'close',
           [protocolHeader]: String(protocolVersion),
           [doorHeader]: door,
-          ...(payload !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+          ...(payload !== undefined && { 'content-type': 'application/json', 'content-length': bytes }),
           ...(onLine !== undefined && { accept: 'application/x-ndjson' }),
         },
         signal: signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]),

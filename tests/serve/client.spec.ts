@@ -80,6 +80,14 @@ describe('an answer in lines', () => {
     await expect(operate(at, question, how)).rejects.toMatchObject({ ...error, subject: undefined })
   })
 
+  it('is not asked for what the process would not read', async () => {
+    const at = await served(async () => {
+      throw new Error('must not be asked')
+    })
+    const asked = operate(at, { ...question, input: { code: 'x'.repeat(5_000_000) } }, how)
+    await expect(asked).rejects.toMatchObject({ code: 'SERVE_TOO_LARGE', hint: 'send less at once' })
+  })
+
   it('was not asked for where nobody listens', async () => {
     const at = { socket: join(temporaryFolder(), 'none.sock'), door: 'mcp/1 c' }
     await expect(operate(at, question, how)).rejects.toMatchObject({ code: 'SERVE_GONE' })

@@ -43,6 +43,14 @@ const post = (at: Served, path: string, body: unknown, connection?: string) => a
 const event = (at: Served, kind: string, more: Record<string, unknown> = {}) =>
   post(at, '/event', { kind, session: 's', project: at.root, at: Date.now(), ...more }) as Promise<EventAnswer>
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 /** What a program that knows nothing of the protocol gets to see. */
 function raw(socket: string, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -111,6 +119,20 @@ describe('the engine process', () => {
     expect((await waiting).actions).toMatchObject([{ seq: 1, action: { id: 'a' } }])
   })
 
+  it('is busy while a cell runs, and ends its sessions with itself', async () => {
+    const at = await served()
+    const cell = (id: string, code: string) => post(at, '/op', { id, op: 'run_code', input: { code }, by: 'agent' })
+    const slow = cell('c1', 'await new Promise(done => setTimeout(done, 500)); return process.pid')
+    await expect.poll(() => at.server.health().busy).toBe(true)
+    expect(at.server.idleMs()).toBe(0)
+    const { output } = (await slow) as OpAnswer & { readonly output: { readonly structuredContent: { readonly value: number } } }
+    expect(at.server.health().busy).toBe(false)
+    const worker = output.structuredContent.value
+    expect(process.kill(worker, 0)).toBe(true)
+    await at.engines.close()
+    await expect.poll(() => isAlive(worker), { timeout: 5_000 }).toBe(false)
+  })
+
   it('lets a poll of a cleared session go when the next one begins', async () => {
     const at = await served()
     await event(at, 'session-started', { source: 'startup' })
@@ -155,8 +177,8 @@ describe('the engine process', () => {
 
   it('refuses a body above 4 MiB', async () => {
     const at = await served()
-    const big = event(at, 'person-spoke', { text: 'x'.repeat(5 * 1024 * 1024) })
-    await expect(big).rejects.toMatchObject({ code: expect.stringMatching(/^SERVE_(TOO_LARGE|GONE)$/) as string })
+    const head = 'POST /op HTTP/1.1\r\nhost: o\r\noutrigger-protocol: 1\r\ncontent-length: 5000000\r\n\r\n'
+    expect(await raw(at.socket, `${head}${'x'.repeat(5_000_000)}`)).toMatch(/^HTTP\/1\.1 413 [\s\S]*SERVE_TOO_LARGE/)
     expect(await healthOf(at.socket, 1_000)).toBeDefined()
   })
 
