@@ -1,10 +1,11 @@
+import { request } from 'node:http'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openProject } from '../../src/node/open.ts'
 import { ask, healthOf } from '../../src/serve/client.ts'
 import { createEngines, type Engines } from '../../src/serve/engines.ts'
-import type { EventAnswer, OpAnswer, WaitAnswer } from '../../src/serve/protocol.ts'
+import { type EventAnswer, type OpAnswer, protocolHeader, type WaitAnswer } from '../../src/serve/protocol.ts'
 import { createRemote } from '../../src/serve/remote.ts'
 import { createEngineServer, type EngineServer } from '../../src/serve/server.ts'
 import { repository } from '../support/repository.ts'
@@ -177,8 +178,13 @@ describe('the engine process', () => {
 
   it('refuses a body above 4 MiB', async () => {
     const at = await served()
-    const head = 'POST /op HTTP/1.1\r\nhost: o\r\noutrigger-protocol: 1\r\ncontent-length: 5000000\r\n\r\n'
-    expect(await raw(at.socket, `${head}${'x'.repeat(5_000_000)}`)).toMatch(/^HTTP\/1\.1 413 [\s\S]*SERVE_TOO_LARGE/)
+    const status = await new Promise(resolve => {
+      const headers = { [protocolHeader]: '1' }
+      const asked = request({ socketPath: at.socket, method: 'POST', path: '/op', headers }, answer => resolve(answer.statusCode))
+      // Who still writes when the rest is refused may see the connection end before the answer.
+      asked.on('error', () => resolve('ended')).end('x'.repeat(5_000_000))
+    })
+    expect([413, 'ended']).toContain(status)
     expect(await healthOf(at.socket, 1_000)).toBeDefined()
   })
 
