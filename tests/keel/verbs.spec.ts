@@ -546,12 +546,15 @@ describe('watch', () => {
     const made = await stamped()
     const stop = new AbortController()
     made.signal = stop.signal
+    // Lines that come at once are written at once.
     made.heard = text => {
-      const { event } = JSON.parse(text)
-      if (event === 'ready')
-        setTimeout(() => made.write('guide.md', quickStart['guide.md'].replace('run it', 'run it twice')), 100)
-      if (event === 'suspect') setTimeout(() => made.write('guide.md', quickStart['guide.md']), 100)
-      if (event === 'cleared') stop.abort('SIGINT')
+      for (const line of text.trimEnd().split('\n')) {
+        const { event } = JSON.parse(line)
+        if (event === 'ready')
+          setTimeout(() => made.write('guide.md', quickStart['guide.md'].replace('run it', 'run it twice')), 100)
+        if (event === 'suspect') setTimeout(() => made.write('guide.md', quickStart['guide.md']), 100)
+        if (event === 'cleared') stop.abort('SIGINT')
+      }
     }
     const { code, out } = await made.json('watch', ...options)
     expect(code).toBe(130)
