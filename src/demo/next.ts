@@ -45,7 +45,9 @@ export async function showNext({ narrator, host, newHome, newRepository }: Stage
       { say: `Write ${files.join(', ')}, one at a time.` },
       { command: '/next' },
       { command: '/next arm --rounds 8 --until "test -f main.ts"' },
-      { sleepMs: 3_500 },
+      { untilFile: 'main.ts' },
+      // The condition is run once more.
+      { sleepMs: 1_500 },
       { command: '/next' },
       { say: 'What else could we do?' },
       { command: '/next arm --rounds 8' },

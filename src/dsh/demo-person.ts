@@ -3,7 +3,7 @@
  * Mounted with `--patch` by `src/demo/person.ts` only; without a script in its environment it does nothing.
  */
 import { randomUUID } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import type { Context } from '@deepseek-ai/cordis'
 import { type Agent, installModelSelection, type ModelSelection } from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
@@ -24,6 +24,8 @@ export type PersonStep =
   /** The whole process dies here, without a word to anybody. */
   | { readonly kill: true }
   | { readonly sleepMs: number }
+  /** Until this file is there and the agent rests, half a minute at most. */
+  | { readonly untilFile: string }
 
 export function apply(ctx: Context): void {
   const script = process.env['DEMO_PERSON_SCRIPT']
@@ -68,10 +70,15 @@ async function perform(ctx: Context, script: readonly PersonStep[]): Promise<voi
     else if ('kill' in step) {
       process.kill(process.pid, 'SIGKILL')
       await new Promise(() => {})
-    } else await new Promise(done => setTimeout(done, step.sleepMs))
+    } else if ('untilFile' in step) {
+      for (const end = Date.now() + 30_000; !existsSync(step.untilFile) && Date.now() < end; ) await pause(50)
+      await settled(ctx, agent)
+    } else await pause(step.sleepMs)
   }
   report({ event: 'done' })
 }
+
+const pause = (ms: number) => new Promise(done => setTimeout(done, ms))
 
 async function settled(ctx: Context, agent: Agent): Promise<void> {
   await agent.whenIdle()
