@@ -1,11 +1,14 @@
 /**
  * The doors that are processes: the engine process from its start to its first answer and the round trip of one event over its socket; a hook call with it and
- * without; the MCP server's first answer. `npm run bench -- doors`; needs `npm run build`.
+ * without; the MCP server's first answers, and a
+ * tool call that it does itself and one that the engine process does. `npm run bench -- doors`; needs `npm run build`.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ask, healthOf } from '../src/serve/client.ts'
 import type { Running } from '../src/serve/protocol.ts'
 import { measure, printTable } from './table.ts'
@@ -13,6 +16,7 @@ import { measure, printTable } from './table.ts'
 const starts = 5
 const trips = 200
 const hooks = 15
+const calls = 100
 const main = join(import.meta.dirname, '..', 'dist', 'cli', 'main.js')
 
 export async function run(): Promise<void> {
@@ -71,6 +75,8 @@ export async function run(): Promise<void> {
     const alone = await measure(hooks, hook)
     const bare = await measure(hooks, () => spawnSync(process.execPath, ['-e', '0'], { env }))
     const mcp = await measure(hooks, () => firstAnswer(root, env))
+    const own = await toolCalls(root, env, [])
+    const served = await toolCalls(root, env, ['--serve'])
     const node = { name: 'node alone', medianMs: bare.medianMs }
     printTable('doors', [
       { what: 'start to first answer', medianMs: times[Math.floor(times.length / 2)]!, worstMs: times.at(-1)!, targetMs: 300 },
@@ -79,6 +85,16 @@ export async function run(): Promise<void> {
       { what: 'a hook call, answered by the engine process', ...joined, peer: node },
       { what: 'a hook call that does the work itself', ...alone, peer: node },
       { what: 'MCP server, start to its answer to `initialize`', ...mcp, peer: node },
+      { what: 'MCP, start to the list of its tools', ...own.list, peer: node },
+      { what: 'MCP with `--serve`, start to the list of its tools', ...served.list, peer: node },
+      { what: 'MCP, a cell in the server', ...own.cell },
+      { what: 'MCP, a cell in the engine process', ...served.cell, peer: { name: 'in the server', medianMs: own.cell.medianMs } },
+      { what: 'MCP, keel_check in the server', ...own.check },
+      {
+        what: 'MCP, keel_check in the engine process',
+        ...served.check,
+        peer: { name: 'in the server', medianMs: own.check.medianMs },
+      },
     ])
   } finally {
     outrigger('serve', '--stop')
@@ -98,4 +114,34 @@ function firstAnswer(cwd: string, env: Readonly<Record<string, string>>): Promis
       resolve()
     })
   })
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+async function toolCalls(
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<{ readonly list: Measured; readonly cell: Measured; readonly check: Measured }> {
+  const connect = async (): Promise<Client> => {
+    const client = new Client({ name: 'bench', version: '0' })
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', ...args], cwd, env, stderr: 'ignore' }),
+    )
+    return client
+  }
+  const list = await measure(5, async () => {
+    const client = await connect()
+    await client.listTools()
+    void client.close()
+  })
+  const client = await connect()
+  const tool = async (name: string, given: Record<string, unknown>): Promise<void> => {
+    const { isError } = await client.callTool({ name, arguments: given })
+    if (isError === true) throw new Error(`${name} was refused`)
+  }
+  const cell = await measure(calls, () => tool('run_code', { code: 'return 1', session: `bench${args.length}` }), 10)
+  const check = await measure(calls, () => tool('keel_check', {}), 5)
+  await client.close()
+  return { list, cell, check }
 }

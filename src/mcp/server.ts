@@ -56,6 +56,7 @@ interface Opened {
 }
 
 const rootsTimeoutMs = 2_000
+const lookAfterMs = 100
 
 const instructions =
   'Outrigger keeps documents true to their sources. A document declares its sources with stamps of the content it was last ' +
@@ -74,8 +75,8 @@ export function createMcpServer(options: McpOptions): McpServer {
   const openAt = async (root: string | undefined): Promise<Opened> => {
     const project = await options.open(root)
     const beside = options.beside?.(project)
-    // Not waited for: a client waits two seconds for its tools, and their list does not need it.
-    void beside?.look()
+    // A client waits for its tools, and their list does not need it: behind the list's answer.
+    if (beside !== undefined) setTimeout(() => void beside.look(), lookAfterMs).unref()
     const here = isReplOffered ? options.repl?.(project) : undefined
     const repl = here === undefined || beside === undefined ? here : createReplBeside(here, beside)
     return { root, project, table: toolOperations(await options.operations(project), options.engines), repl, beside }
