@@ -99,15 +99,28 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
     expect(await page.getByText('Ongoing Goal').count()).toBe(1)
   })
 
+  it('goes on when the goal is revised', async () => {
+    await command('/goal edit ship it well')
+    await opened().page.getByText('ship it well', { exact: true }).first().waitFor()
+    const before = starters().length
+    await vi.waitFor(() => expect(starters().length).toBeGreaterThan(before + 1), { timeout: 30_000 })
+    expect(since(before)).toEqual(new Set(['autorun']))
+    expect(
+      await bar()
+        .getByText(/^Autorun \d+\/200 — Stop$/)
+        .count(),
+    ).toBe(1)
+  })
+
   it('steps back when a person resumes the goal', async () => {
     await command('/goal resume')
     await bar()
       .getByText(/^Autorun stopped after \d+ of 200: the goal drives itself again$/)
       .waitFor({ timeout: 30_000 })
-    await vi.waitFor(() => expect(starters().at(-1)).toBe('ship it'), { timeout: 30_000 })
+    await vi.waitFor(() => expect(starters().at(-1)).toBe('ship it well'), { timeout: 30_000 })
     const before = starters().length
     await vi.waitFor(() => expect(starters().length).toBeGreaterThan(before + 1), { timeout: 30_000 })
-    expect(since(before)).toEqual(new Set(['ship it']))
+    expect(since(before)).toEqual(new Set(['ship it well']))
     await picture('2-resumed')
   })
 
