@@ -3,7 +3,7 @@
  * Pure and linear: each line is measured once.
  */
 import { OutriggerError } from '../errors.ts'
-import { clip } from '../text/clip.ts'
+import { clip, lengthInGraphemes } from '../text/clip.ts'
 import { estimateTokens } from '../text/fit.ts'
 import { collapse } from './clauses.ts'
 import type { ScalarKey } from './entry-lines.ts'
@@ -129,9 +129,6 @@ export function shorten(text: string, max: number): string {
   while (kept.length > max - 1) kept = clip(kept, lengthInGraphemes(kept) - 1, 'graphemes')
   return `${kept}…`
 }
-
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
-const lengthInGraphemes = (text: string): number => [...segmenter.segment(text)].length
 
 function measured(item: Item): Item {
   const row = rowOf(item.text, item.line.shownId)

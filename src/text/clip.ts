@@ -45,7 +45,7 @@ export function* graphemes(text: string): Generator<string> {
     const piece = cutAt(text.slice(from, from + size + 2), size)
     const isLast = from + piece.length >= text.length
     let held: string | null = null
-    for (const { segment } of segmenter.segment(piece)) {
+    for (const segment of segmentsOf(piece)) {
       if (held !== null) {
         yield held
         from += held.length
@@ -60,7 +60,25 @@ export function* graphemes(text: string): Generator<string> {
   }
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** How many graphemes a text has. */
+export function lengthInGraphemes(text: string): number {
+  if (isPlain(text)) return text.length
+  let count = 0
+  for (const _ of graphemes(text)) count += 1
+  return count
+}
+
+/** Every unit is a grapheme: ASCII, in which only the two of a line end belong together. */
+const isPlain = (text: string): boolean => /^[\0-\x0c\x0e-\x7f]*$/.test(text)
+
+let segmenter: Intl.Segmenter | undefined
+
+/** Made when it is needed: it takes ten milliseconds of a start. */
+function* segmentsOf(piece: string): Generator<string> {
+  if (isPlain(piece)) return yield* piece
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  for (const { segment } of segmenter.segment(piece)) yield segment
+}
 
 function* codePoints(text: string): Generator<string> {
   yield* text

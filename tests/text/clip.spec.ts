@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, graphemes, middle } from '../../src/text/clip.ts'
+import { clip, graphemes, lengthInGraphemes, middle } from '../../src/text/clip.ts'
 
 const family = '👨‍👩‍👧'
 
@@ -35,6 +35,22 @@ describe('clipping', () => {
     expect(middle('docs/long/path.md', 9)).toBe('docs…h.md')
     expect(middle('short', 5)).toBe('short')
     expect(middle('a😀😀b', 4)).toBe('a…b')
+  })
+
+  it('finds and counts the graphemes that the platform finds', () => {
+    const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+    const unit = fc.oneof(
+      fc.constantFrom('a', '\r', '\n', '\u0301', family, '한', '\ud800'),
+      fc.string({ unit: 'grapheme', maxLength: 3 }),
+    )
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 40 }), units => {
+        const text = units.join('')
+        const whole = [...segmenter.segment(text)].map(({ segment }) => segment)
+        expect([...graphemes(text)]).toEqual(whole)
+        expect(lengthInGraphemes(text)).toBe(whole.length)
+      }),
+    )
   })
 
   it('finds the graphemes of a long text in pieces as in one', () => {
