@@ -58,14 +58,20 @@ async function runStream(
   beforePrint: () => void,
 ): Promise<number> {
   let code: 0 | 1 = 0
+  let isEmpty = true
   const out = inPieces(io)
   try {
     for await (const output of operation.stream!(input, caller)) {
       beforePrint()
+      isEmpty = false
       out.write(globals.json ? printDocument(operation.name, output) : printText(operation.render(output, input)))
       if (operation.exitCode?.(output, input) === 1) code = 1
       if (out.isFull()) await out.flush()
       if (io.signal.aborted) break
+    }
+    if (isEmpty && !globals.json && operation.nothing !== undefined && !io.signal.aborted) {
+      beforePrint()
+      out.write(printText(operation.nothing))
     }
   } finally {
     await out.flush()

@@ -35,6 +35,12 @@ export async function answerHook(
   const isElsewhere = (io.env['OUTRIGGER_MOD'] ?? '') !== ''
   if (isElsewhere || !isHostEvent(event)) {
     if (!isElsewhere && event === '') warn(noEvent())
+    // A host may know events that nobody here listens to; a typing error is somebody's.
+    if (!isElsewhere && event !== '') {
+      const { nearest } = await import('../cli/words.ts')
+      const near = nearest(event, hostEvents)
+      if (near !== undefined) warn(unknownEvent(event, near))
+    }
     io.stdout.write('{}\n')
     return 0
   }
@@ -140,6 +146,10 @@ function projectIn(options: { readonly project?: string }): { readonly project?:
 
 function isHostEvent(event: string): event is HostEvent {
   return (hostEvents as readonly string[]).includes(event)
+}
+
+function unknownEvent(event: string, near: string): OutriggerError {
+  return new OutriggerError('CLI_USAGE', `no event "${event.slice(0, 100)}"`, { subject: event, hint: `did you mean ${near}?` })
 }
 
 function noEvent(): OutriggerError {

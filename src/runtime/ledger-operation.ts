@@ -40,6 +40,7 @@ export function ledgerOperation(project: Project): Operation<LedgerInput, Ledger
       throw new Error('the ledger is a stream')
     },
     stream,
+    nothing: 'Nothing is on record here, or nothing that was asked for.',
     render: ledgerText,
     examples: ['outrigger ledger --engine keel --since 2h', 'outrigger ledger --session 01J --json'],
   }

@@ -74,6 +74,8 @@ export interface Operation<Input = never, Output = unknown> {
   run(input: Input, caller: Caller): Promise<Output>
   /** Instead of `run`, for operations that report as they go: one document a line. */
   stream?(input: Input, caller: Caller): AsyncIterable<Output>
+  /** What a person reads where a stream had nothing. */
+  readonly nothing?: string
   /** The same answer as text, for a terminal (when left out) or for a model that called the tool; takes nothing but the document. */
   render(output: Output, input: Input, voice?: Voice): string
   /** Other forms of the answer, by the value of `format`. */

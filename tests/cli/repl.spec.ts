@@ -322,6 +322,12 @@ describe('run', () => {
     expect(JSON.parse(json.out)).toMatchObject({ schema: 'outrigger.repl.run/1', cell: 3, value: 1 })
     expect((await program.run(cwd, ['repl', 'list'])).out).toContain('work  3 cells')
     expect((await program.run(cwd, ['repl', 'history', '--session', 'work'])).out).toContain('   2  threw')
+    const mistyped = await program.run(cwd, ['repl', 'state', '--session', 'wrok'])
+    expect(mistyped).toMatchObject({ code: 2, out: '', err: expect.stringContaining('REPL_NO_SESSION') as string })
+    expect(mistyped.err).toContain('did you mean work?')
+    expect((await program.run(program.folder(), ['repl', 'history', '--session', 'x'])).err).toContain(
+      'repl --session x` begins it',
+    )
   })
 
   it.each([

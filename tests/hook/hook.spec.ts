@@ -329,6 +329,12 @@ describe('outrigger hook', () => {
     expect(await hook(event, scene)).toMatchObject({ code: 0, out: '{}\n', err: '', heard: [], opened: [] })
   })
 
+  it('lets the host go on with an event that somebody mistyped, and names the right one', async () => {
+    const { code, out, err } = await hook('SesionStart', {})
+    expect({ code, out }).toEqual({ code: 0, out: '{}\n' })
+    expect(err).toContain('did you mean SessionStart?')
+  })
+
   it('answers at the end of a session before the host’s patience ends', async () => {
     const before = performance.now()
     expect(await hook('SessionEnd', { hang: true })).toMatchObject({ code: 0, out: '{}\n' })

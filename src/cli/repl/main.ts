@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { OutriggerError } from '../../errors.ts'
-import { openRepl } from '../../node/repl.ts'
+import { isSessionName, openRepl } from '../../node/repl.ts'
 import { resultText } from '../../repl/render.ts'
 import { createSecrets } from '../../repl/secrets.ts'
 import type { ReplSession, RunOptions } from '../../repl/types.ts'
@@ -12,6 +12,7 @@ import type { Project } from '../../runtime/project.ts'
 import type { Io } from '../io.ts'
 import { printDocument, printText, reportError } from '../print.ts'
 import { bytesOfStdin } from '../stdin.ts'
+import { nearest } from '../words.ts'
 import { interactive } from './interactive.ts'
 import { openLineHistory } from './line-history.ts'
 import { listSessions } from './list.ts'
@@ -96,10 +97,23 @@ async function openFor(io: Io, command: ReplCommand, project: Project, verb: str
   if (verb !== undefined && command.options['session'] === undefined)
     throw usage(`repl ${verb}: which session?`, 'give --session with a name or a folder')
   const name = nameOf(command)
+  if ((verb === 'state' || verb === 'history') && isSessionName(name)) await requireSession(project, name)
   return openRepl(project, {
     session: isFolder(name) ? resolve(io.cwd, name) : name,
     cwd: typeof cwd === 'string' ? resolve(io.cwd, cwd) : io.cwd,
     ...(heapMb !== undefined && { override: { heapMb: integer('--heap-mb', heapMb, 64) } }),
+  })
+}
+
+/** Who looks at a session that nobody began has mistyped its name. */
+async function requireSession(project: Project, name: string): Promise<void> {
+  const known = (await listSessions(project)).map(session => session.name)
+  if (known.includes(name)) return
+  const near = nearest(name, known) ?? known.slice(0, 5).join(', ')
+  throw new OutriggerError('REPL_NO_SESSION', `no session "${name}" in this project`, {
+    subject: name,
+    hint:
+      near === '' ? `\`outrigger repl --session ${name}\` begins it` : `did you mean ${near}? \`outrigger repl list\` lists them`,
   })
 }
 

@@ -1,5 +1,7 @@
 /** `explain`: everything that speaks for the companions of one file, below the gates too, and what the sources know. */
+import { OutriggerError } from '../../errors.ts'
 import type { Caller, Operation } from '../../session/operation.ts'
+import { baseName } from '../../text/paths.ts'
 import { documentNumber, shownConfidence } from '../confidence.ts'
 import { isLiteral } from '../config.ts'
 import { testsItself } from '../evidence/find.ts'
@@ -9,7 +11,7 @@ import { type Companion, gateNow, isEnabled } from '../project.ts'
 import type { SourceStatus } from '../sources.ts'
 import type { FileClass } from '../types.ts'
 import { type EvidenceDocument, evidenceOf } from './for.ts'
-import { decoder, type GetCompanion, typedPath } from './shared.ts'
+import { decoder, exists, type GetCompanion, typedPath } from './shared.ts'
 
 export interface ExplainInput {
   readonly path: string
@@ -67,6 +69,7 @@ async function run(companion: Companion, given: ExplainInput, caller: Caller): P
   const [declaredBy] = await Promise.all([deps.readEdges(), knowledge.ready()])
   const compiled = companion.compiled(config)
   const sources = knowledge.now(compiled, declaredBy)
+  if (!exists(deps, path) && !sources.tree.has(path)) throw noSuchPath(given.path, path, sources.tree.paths())
   const literal = isLiteral(config, 'exclude')
   const isOut = isExcluded(path, config.exclude, literal)
   const intents = compiled.intents
@@ -101,6 +104,20 @@ async function run(companion: Companion, given: ExplainInput, caller: Caller): P
     intents,
     sources: knowledge.status(config.evidence),
   }
+}
+
+function noSuchPath(typed: string, path: string, known: Iterable<string>): OutriggerError {
+  const name = baseName(path).toLowerCase()
+  let near: string | undefined
+  for (const other of known) {
+    if (baseName(other).toLowerCase() !== name) continue
+    near = other
+    break
+  }
+  return new OutriggerError('COMPANION_NO_SUCH_PATH', `there is no ${typed.slice(0, 200)}`, {
+    subject: typed,
+    hint: near === undefined ? 'give the path of a file that is there' : `did you mean ${near.slice(0, 200)}?`,
+  })
 }
 
 function render({ path, kind, package: of, intents, sources }: ExplainOutput): string {

@@ -280,6 +280,11 @@ describe('companion packs and explain', () => {
       kind: 'source',
       package: { dir: '.', name: 'demo' },
     })
+    const mistyped = await run(folder, ['explain', 'lib/parse.ts', '--json'])
+    expect([mistyped.code, JSON.parse(mistyped.out).error]).toMatchObject([
+      2,
+      { code: 'COMPANION_NO_SUCH_PATH', hint: 'did you mean src/parse.ts?' },
+    ])
     for (const { candidates } of explained.intents) {
       for (const { sum, k, evidence } of candidates) {
         expect(evidence.reduce((total: number, each: { contribution: number }) => total + each.contribution, 0)).toBeCloseTo(

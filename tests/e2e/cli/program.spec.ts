@@ -270,7 +270,8 @@ describe('the ledger', () => {
       .map(line => JSON.parse(line) as Record<string, unknown>)
     expect(lines[0]).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: null, what: 'stamped' })
     expect(lines.at(-1)).toMatchObject({ schema: 'outrigger.ledger/1', engine: 'keel', session: 's1' })
-    expect((await program.run(root, ['ledger', '--session', 'other'])).out).toBe('')
+    expect((await program.run(root, ['ledger', '--session', 'other'])).out).toMatch(/^Nothing is on record/)
+    expect((await program.run(root, ['ledger', '--session', 'other', '--json'])).out).toBe('')
   })
 })
 
