@@ -176,7 +176,8 @@ async function take(store: Store, key: string, owner: string, session: string): 
   if (lease.held) return lease
   throw new OutriggerError('REPL_HELD', `session ${session} is open in another process (${lease.holder.split(':')[0]})`, {
     subject: session,
-    hint: 'close it there, or use another session',
+    hint: 'close it there (`outrigger serve --stop`, if that is the engine process), or use another session',
+    toolHint: 'use another session',
     exit: 4,
   })
 }
