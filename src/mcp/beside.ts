@@ -8,7 +8,7 @@ import type { Project } from '../runtime/project.ts'
 import type { Connection } from '../serve/client.ts'
 import { operate } from '../serve/operate.ts'
 import type { OpAnswer, OpRequest } from '../serve/protocol.ts'
-import { runningOf, startDetached } from '../serve/start.ts'
+import { runningOf, startDetached, withoutHost } from '../serve/start.ts'
 import type { Caller } from '../session/operation.ts'
 
 /** After a start that failed the server works alone for this long. */
@@ -22,6 +22,8 @@ export interface Beside {
    * `SERVE_BROKE_OFF` and `SERVE_TIMEOUT` where nobody knows what was done.
    */
   ask(request: Omit<OpRequest, 'id' | 'by'>, how: Pick<Caller, 'signal' | 'progress'>): Promise<OpAnswer | undefined>
+  /** The environment of this server without what names its host's session. */
+  readonly env: Readonly<Record<string, string>>
 }
 
 export interface BesideOptions {
@@ -58,6 +60,9 @@ export function createBeside(project: Project, { version, starts, warn }: Beside
 
   return {
     look,
+    env: Object.fromEntries(
+      Object.entries(withoutHost(project.env)).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    ),
     async ask(request, how) {
       const id = randomUUID()
       // The second time, because one that was known may have ended since.

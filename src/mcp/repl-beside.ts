@@ -13,7 +13,7 @@ export function createReplBeside(here: ReplTools, beside: Beside): ReplTools {
       if (here.holds(given)) return here.call(name, given, signal, progress)
       try {
         const answer = await beside.ask(
-          { op: name, input: given ?? {} },
+          { op: name, input: given ?? {}, env: beside.env },
           { signal, progress: (_what, seconds) => progress(seconds) },
         )
         if (answer === undefined) return await here.call(name, given, signal, progress)

@@ -9,7 +9,7 @@ import { historyText, listText, stateText } from '../cli/repl/texts.ts'
 import type { Json } from '../ports/json.ts'
 import { resultText } from '../repl/render.ts'
 import { backText, editAnswerText, pageText, savedText } from '../repl/tool-text.ts'
-import { decodeTool, defaultSession, editTool, historyTool, type ReplTool, runTool, stateTool } from '../repl/tools.ts'
+import { decodeTool, editTool, historyTool, type ReplTool, runTool, sessionOf, stateTool } from '../repl/tools.ts'
 import type { History, Page, ReplSession, RestoredState, RunOptions, SessionState } from '../repl/types.ts'
 import { replConfig } from '../runtime/config-repl.ts'
 import type { Project } from '../runtime/project.ts'
@@ -124,11 +124,6 @@ export function createReplTools(project: Project, open: (name: string) => Promis
         .catch(() => undefined),
     close: sessions.closeAll,
   }
-}
-
-const sessionOf = (given: unknown): string => {
-  const { session } = (given ?? {}) as { readonly session?: unknown }
-  return typeof session === 'string' ? session : defaultSession
 }
 
 function toolOf({ name, description, input }: ReplTool, annotations: Tool['annotations']): Tool {

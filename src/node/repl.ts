@@ -6,7 +6,7 @@ import type { Store } from '../ports/store.ts'
 import { openSession } from '../repl/session.ts'
 import type { OpenRecord, ReplConfig, ReplSession } from '../repl/types.ts'
 import { replConfig } from '../runtime/config-repl.ts'
-import type { Project } from '../runtime/project.ts'
+import type { Environment, Project } from '../runtime/project.ts'
 import { openStore } from '../store/open.ts'
 import { isOfThisBoot, isOwnerAlive } from './boot.ts'
 import { createFindMatches } from './find-matches.ts'
@@ -17,6 +17,8 @@ export interface OpenReplOptions {
   readonly session: string
   /** Directory of the cells, absolute; default the project's root. */
   readonly cwd?: string
+  /** What programs that a cell starts find in their environment; default the one of this process. */
+  readonly env?: Environment
   /** Nearer than the configuration. */
   readonly override?: Partial<ReplConfig>
 }
@@ -52,7 +54,7 @@ export async function openRepl(project: Project, options: OpenReplOptions): Prom
       clock: project.clock,
       owner: project.processes.owner(),
       config,
-      env: project.env,
+      env: options.env ?? project.env,
       platform: platform(),
       legacyDecorators: asksForLegacyDecorators(cwd),
       findMatches: createFindMatches(),

@@ -46,7 +46,7 @@ const code = {
 } as const
 const description = { type: 'string', description: 'What the cell does, 5 to 10 words.', maxLength: 200 } as const
 /** The session of a call that names none. */
-export const defaultSession = 'default'
+const defaultSession = 'default'
 const session = {
   type: 'string',
   description: 'Name of the session.',
@@ -261,4 +261,10 @@ function allowed(field: FieldOf): string {
 
 function bad(subject: string, message: string, hint: string): OutriggerError {
   return new OutriggerError('BAD_INPUT', message, { ...(subject !== '' && { subject }), hint })
+}
+
+/** The session that a call is for. */
+export const sessionOf = (given: unknown): string => {
+  const { session } = (given ?? {}) as { readonly session?: unknown }
+  return typeof session === 'string' ? session : defaultSession
 }

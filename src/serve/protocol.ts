@@ -6,7 +6,7 @@
  * | request | body | answer |
  * | --- | --- | --- |
  * | `POST /event` | one event | `{actions}` |
- * | `POST /op` | `{id, op, input, session?, by, name?}` | `{id, output, text}`; with `accept: application/x-ndjson` progress lines first, and an empty one now and then |
+ * | `POST /op` | `{id, op, input, session?, by, name?, env?}` | `{id, output, text}`; with `accept: application/x-ndjson` progress lines first, and an empty one now and then |
  * | `POST /cancel` | `{id}` | `{cancelled}` |
  * | `GET /wait?session=S&after=N` | | within 25 s `{actions: [{seq, action}]}`; `after` acknowledges, the rest comes again |
  * | `GET /health` | | `Health` |
@@ -64,6 +64,8 @@ export interface OpRequest {
   readonly by: 'person' | 'agent'
   /** Of the program that asks: what the records call the agent. */
   readonly name?: string
+  /** Of the program that asks; a session of the REPL that is opened for it has this one. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface OpAnswer {

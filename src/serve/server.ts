@@ -80,12 +80,13 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
   }
 
   async function operate(body: unknown, { door }: Caller, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { id, op, input = {}, session, by, name } = asObject(body)
+    const { id, op, input = {}, session, by, name, env } = asObject(body)
     if (typeof id !== 'string' || id === '') throw badInput('`id` must be a text', 'id')
     if (typeof op !== 'string') throw badInput('`op` must be a text', 'op')
     if (by !== 'person' && by !== 'agent') throw badInput('`by` must be person or agent', 'by')
     if (session !== undefined && typeof session !== 'string') throw badInput('`session` must be a text', 'session')
     if (name !== undefined && typeof name !== 'string') throw badInput('`name` must be a text', 'name')
+    if (env !== undefined && !isEnvironment(env)) throw badInput('`env` must have texts', 'env')
     if (running.has(id))
       throw new OutriggerError('SERVE_HELD', `${id} is running`, { subject: id, hint: 'give another id', exit: 4 })
     const stop = new AbortController()
@@ -102,7 +103,8 @@ export function createEngineServer({ engines, version, accepts, onStop, log }: S
     const progress = (what: string, done: number, total: number): void => tell({ progress: { what, done, total } })
     try {
       if (engines.repl?.has(op) === true) {
-        const output = await engines.repl.call(id, op, input, signal, seconds => progress('cell', seconds, 0))
+        const how = { signal, progress: (seconds: number) => progress('cell', seconds, 0), ...(env !== undefined && { env }) }
+        const output = await engines.repl.call(id, op, input, how)
         return finish(response, 200, { id, output, text: textOf(output) })
       }
       const operation = engines.operation(op)
@@ -261,6 +263,9 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
   throw badInput('the body is no JSON object', 'body')
 }
+
+const isEnvironment = (value: unknown): value is Readonly<Record<string, string>> =>
+  typeof value === 'object' && value !== null && Object.values(value).every(text => typeof text === 'string')
 
 const textOf = ({ content }: CallToolResult): string => content.map(part => (part.type === 'text' ? part.text : '')).join('\n')
 

@@ -100,7 +100,7 @@ export async function stopRunning(project: Project): Promise<boolean> {
 }
 
 /** A host's own variables name its session, and one is a key to its messages: none of that belongs to a process that outlives it. */
-function withoutHost(env: Project['env']): Project['env'] {
+export function withoutHost(env: Project['env']): Project['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(CLAUDE_|CLAUDECODE$|AI_AGENT$)/.test(name)))
 }
 

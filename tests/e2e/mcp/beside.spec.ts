@@ -26,12 +26,16 @@ function project(files: Readonly<Record<string, string>> = {}): string {
   return folder
 }
 
-async function connect(cwd: string, args: readonly string[] = ['--serve']): Promise<Client> {
+async function connect(
+  cwd: string,
+  args: readonly string[] = ['--serve'],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [program.main, 'mcp', ...args],
     cwd,
-    env: { ...program.env },
+    env: { ...program.env, ...env },
     stderr: 'pipe',
   })
   const client = new Client({ name: 'tester', version: '1' })
@@ -97,6 +101,14 @@ it('a process that is killed in a cell: the call says so and is not repeated, th
   expect(next.structuredContent).toMatchObject({ value: 7, recovery: { reason: 'host-restart' } })
   expect(await pidOf(folder)).not.toBe(pid)
   expect(readFileSync(join(folder, 'did'), 'utf8')).toBe('x')
+})
+
+it('cells have the environment of the client that began the session, not of who started the process', async () => {
+  const folder = project()
+  await program.run(folder, ['serve', '--detach'], { env: { WHO: 'starter' } })
+  const client = await connect(folder, [], { WHO: 'client', CLAUDE_CODE_SESSION_ID: 'x' })
+  const { structuredContent } = await run(client, 'return [process.env.WHO, process.env.CLAUDE_CODE_SESSION_ID ?? null]')
+  expect(structuredContent.value).toEqual(['client', null])
 })
 
 it('an operation is the one of the command line, and the record has the name of the client', async () => {
