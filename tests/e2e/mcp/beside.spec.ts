@@ -1,21 +1,21 @@
 /** MCP servers of the built program beside an engine process: what lives there outlives them. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { call, mcpClients, run } from '../../support/cli/mcp.ts'
 import { buildProgram, type Program } from '../../support/cli/program.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
 
 let program: Program
-const clients: Client[] = []
+const clients = mcpClients(() => program, ['--serve'])
+const { connect } = clients
 const folders: string[] = []
 beforeAll(async () => {
   program = await buildProgram()
 })
 afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close()
+  await clients.close()
   for (const folder of folders.splice(0)) await program.run(folder, ['serve', '--stop'])
 })
 afterAll(() => program?.remove())
@@ -26,33 +26,6 @@ function project(files: Readonly<Record<string, string>> = {}): string {
   return folder
 }
 
-async function connect(
-  cwd: string,
-  args: readonly string[] = ['--serve'],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Client> {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program.main, 'mcp', ...args],
-    cwd,
-    env: { ...program.env, ...env },
-    stderr: 'pipe',
-  })
-  const client = new Client({ name: 'tester', version: '1' })
-  await client.connect(transport)
-  clients.push(client)
-  return client
-}
-
-type Answer = {
-  isError?: boolean
-  content: { text: string }[]
-  // biome-ignore lint/suspicious/noExplicitAny: a document, asserted on
-  structuredContent: any
-}
-const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
-  (await client.callTool({ name, arguments: args })) as unknown as Answer
-const run = (client: Client, code: string, more: Record<string, unknown> = {}) => call(client, 'run_code', { code, ...more })
 const pidOf = async (folder: string): Promise<number> =>
   (JSON.parse((await program.run(folder, ['serve', '--detach'])).out) as { pid: number }).pid
 
@@ -145,17 +118,8 @@ it.each([
 
 it('does the work itself while none can be started', async () => {
   const folder = project()
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program.main, 'mcp', '--serve'],
-    cwd: folder,
-    // Where a socket would lie there is a file.
-    env: { ...program.env, XDG_RUNTIME_DIR: join(folder, 'file') },
-    stderr: 'pipe',
-  })
   writeFileSync(join(folder, 'file'), '')
-  const client = new Client({ name: 'tester', version: '1' })
-  await client.connect(transport)
-  clients.push(client)
+  // Where a socket would lie there is a file.
+  const client = await connect(folder, ['--serve'], { XDG_RUNTIME_DIR: join(folder, 'file') })
   expect((await run(client, 'return 6 * 7')).structuredContent).toMatchObject({ value: 42 })
 })

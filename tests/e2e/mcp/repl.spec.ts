@@ -3,57 +3,26 @@ import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { call, mcpClients, run } from '../../support/cli/mcp.ts'
 import { buildProgram, type Program } from '../../support/cli/program.ts'
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 })
 
 let program: Program
-const clients: Client[] = []
+const clients = mcpClients(() => program, ['--engine', 'repl'])
+const { connect } = clients
 beforeAll(async () => {
   program = await buildProgram()
 })
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close()
-})
+afterEach(clients.close)
+afterAll(() => program?.remove())
 
 /** Where the cells run; what a client sees is the same. */
 const places = [
   { place: 'in the server', args: ['--engine', 'repl'] },
   { place: 'in the engine process', args: ['--engine', 'repl', '--serve'] },
 ]
-const served = new Set<string>()
-afterAll(async () => {
-  for (const folder of served) await program.run(folder, ['serve', '--stop'])
-  program?.remove()
-})
-
-async function connect(cwd: string, args: readonly string[] = ['--engine', 'repl']): Promise<Client> {
-  if (args.includes('--serve')) served.add(cwd)
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program.main, 'mcp', ...args],
-    cwd,
-    env: { ...program.env },
-    stderr: 'pipe',
-  })
-  const client = new Client({ name: 'tester', version: '1' })
-  await client.connect(transport)
-  clients.push(client)
-  return client
-}
-
-type Answer = {
-  isError?: boolean
-  content: { text: string }[]
-  // biome-ignore lint/suspicious/noExplicitAny: a document, asserted on
-  structuredContent: any
-}
-const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
-  (await client.callTool({ name, arguments: args })) as unknown as Answer
-const run = (client: Client, code: string, more: Record<string, unknown> = {}) => call(client, 'run_code', { code, ...more })
 
 it('offers exactly four tools, with these schemas and annotations', async () => {
   const { tools } = await (await connect(program.folder())).listTools()

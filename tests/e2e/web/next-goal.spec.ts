@@ -2,12 +2,10 @@
  * One starter of turns: the host's own goal driver and our loop, as a person sees and changes who goes on, in a headless Chromium on the real
  * host with our packed bundle. Pictures go into the folder that OUTRIGGER_WEB_SHOTS names.
  */
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ModelRequest, ScriptedTurn } from '../../../src/demo/scripted-model.ts'
-import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import { noBrowser, openWeb, say, type Web } from '../../support/dsh/web.ts'
+import { noBrowser, say } from '../../support/dsh/web.ts'
+import { webSession } from '../../support/dsh/web-session.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
@@ -19,40 +17,14 @@ const chapter = ({ n, body }: ModelRequest): ScriptedTurn =>
     : { calls: [{ name: 'write', args: { file_path: `${n}.txt`, content: `${n}\n` } }], delayMs: 700 }
 
 describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web part', () => {
-  let prepared: PreparedHome
-  let work: string
-  let web: Web | undefined
-
-  beforeAll(async () => {
-    prepared = await prepareHome('web')
-    work = temporaryFolder('e2e-browser-goal')
-    const root = join(work, 'project')
-    mkdirSync(join(root, '.git'), { recursive: true })
-    web = await openWeb({
-      home: prepared.copy(),
-      cwd: root,
-      env: { DSH_PERMISSION_MODE: 'danger-full-access' },
-      turns: Array.from({ length: 400 }, () => chapter),
-    })
-  })
-  afterAll(async () => {
-    await web?.close()
-    prepared?.remove()
-    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
-  })
-
-  const opened = (): Web => {
-    if (web === undefined) throw new Error('the web part did not come up')
-    return web
-  }
+  const { opened, picture } = webSession('goal', () => ({
+    env: { DSH_PERMISSION_MODE: 'danger-full-access' },
+    turns: Array.from({ length: 400 }, () => chapter),
+  }))
   const bar = () => opened().page.locator('[data-outrigger-next]')
-  const picture = async (name: string): Promise<void> => {
-    const folder = process.env['OUTRIGGER_WEB_SHOTS']
-    if (folder === undefined) return
-    mkdirSync(folder, { recursive: true })
-    await opened().page.screenshot({ path: join(folder, `goal-${name}.png`) })
-    const clip = { x: 340, y: 640, width: 872, height: 205 }
-    await opened().page.screenshot({ path: join(folder, `dsh-next-goal-${name}.png`), clip })
+  const shoot = async (name: string): Promise<void> => {
+    await picture(`goal-${name}`)
+    await picture(`dsh-next-goal-${name}`, { clip: { x: 340, y: 640, width: 872, height: 205 } })
   }
   /** The first Enter takes the completion of a command. */
   const command = async (line: string): Promise<void> => {
@@ -90,7 +62,7 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
       .getByText(/^Autorun \d+\/200 — Stop$/)
       .waitFor()
     await bar().getByText('This loop now starts the turns; the goal keeps its objective but not its own rounds.').waitFor()
-    await picture('1-displaced')
+    await shoot('1-displaced')
     // A round of the goal that was under way is finished.
     await vi.waitFor(() => expect(starters().at(-1)).toBe('autorun'), { timeout: 30_000 })
     const before = starters().length
@@ -121,7 +93,7 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
     const before = starters().length
     await vi.waitFor(() => expect(starters().length).toBeGreaterThan(before + 1), { timeout: 30_000 })
     expect(since(before)).toEqual(new Set(['ship it well']))
-    await picture('2-resumed')
+    await shoot('2-resumed')
   })
 
   it('ends when the goal is paused, and starts nothing beside it', async () => {
@@ -138,7 +110,7 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
     await bar()
       .getByText(/^waits: the goal is paused or blocked$/)
       .waitFor({ timeout: 30_000 })
-    await picture('3-paused')
+    await shoot('3-paused')
     await isStill()
     expect(starters()).toHaveLength(before)
   })
@@ -160,7 +132,7 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
     await bar().getByRole('button', { name: 'Autorun off' }).waitFor()
     await isStill()
     const after = starters().length
-    await picture('4-stopped')
+    await shoot('4-stopped')
     await isStill()
     expect(starters()).toHaveLength(after)
     const { errors, foreign } = opened()

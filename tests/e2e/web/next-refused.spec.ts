@@ -3,21 +3,12 @@
  * does not take a turn, a question, another process. In a headless Chromium on the real host with our packed bundle. Pictures go into
  * the folder that OUTRIGGER_WEB_SHOTS names.
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { ModelRequest, ScriptedTurn } from '../../../src/demo/scripted-model.ts'
-import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import {
-  lowestContrast,
-  noBrowser,
-  openWeb,
-  say,
-  seriousFaults,
-  startWebHost,
-  type Web,
-  type WebHost,
-} from '../../support/dsh/web.ts'
+import { lowestContrast, noBrowser, say, seriousFaults, startWebHost, type WebHost } from '../../support/dsh/web.ts'
+import { webSession } from '../../support/dsh/web-session.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
@@ -31,11 +22,6 @@ export function apply(ctx) {
 `
 
 describe.skipIf(noBrowser !== undefined)('next-step against resistance in the web part', () => {
-  let prepared: PreparedHome
-  let work: string
-  let home: string
-  let root: string
-  let web: Web | undefined
   let other: WebHost | undefined
   /** What the model answers, in order: when asked for a step, and to the agent. */
   const steps: ScriptedTurn[] = []
@@ -44,40 +30,20 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
   const answer = (request: ModelRequest): ScriptedTurn =>
     isAsk(request) ? (steps.shift() ?? { text: 'NONE' }) : (turns.shift() ?? { text: 'Done.' })
 
-  beforeAll(async () => {
-    prepared = await prepareHome('web')
-    work = temporaryFolder('e2e-browser-refused')
-    home = prepared.copy()
-    root = join(work, 'project')
-    mkdirSync(join(root, '.git'), { recursive: true })
+  const { opened, place, picture } = webSession('refused', ({ home, work }) => {
     writeFileSync(join(work, 'row.mjs'), fullDisk(join(work, 'full')))
     writeFileSync(
       join(home, 'profiles', 'web', 'cordis.patch.yml'),
       `- insert:\n    - id: test-full-disk\n      name: ${join(work, 'row.mjs')}\n`,
     )
     writeFileSync(join(home, 'settings.yaml'), 'outrigger-next:\n  model: deepseek-official/deepseek-v4-flash\n  local: false\n')
-    web = await openWeb({ home, cwd: root, turns: Array.from({ length: 200 }, () => answer) })
+    return { turns: Array.from({ length: 200 }, () => answer) }
   })
-  afterAll(async () => {
-    await other?.close()
-    await web?.close()
-    prepared?.remove()
-    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
-  })
+  afterAll(() => other?.close())
 
-  const opened = (): Web => {
-    if (web === undefined) throw new Error('the web part did not come up')
-    return web
-  }
   const bar = (kind?: string) =>
     opened().page.locator(kind === undefined ? '[data-outrigger-next]' : `[data-outrigger-next="${kind}"]`)
   const press = (name: string) => bar().locator(`[data-outrigger-press="${name}"]`)
-  const picture = async (name: string, page = opened().page): Promise<void> => {
-    const folder = process.env['OUTRIGGER_WEB_SHOTS']
-    if (folder === undefined) return
-    mkdirSync(folder, { recursive: true })
-    await page.screenshot({ path: join(folder, `refused-${name}.png`) })
-  }
   const asked = () => opened().model.requests.filter(isAsk).length
   /** The words that began the turns so far. */
   const began = (): readonly string[] =>
@@ -107,7 +73,7 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
       await vi.waitFor(async () => expect(await bar('failed').locator('p').textContent()).toMatch(words), { timeout: 30_000 })
       expect(asked()).toBe(at + 1)
       expect(await page.locator('body').innerHTML()).not.toContain(hidden)
-      if (at === 0) await picture('1-failed')
+      if (at === 0) await picture('refused-1-failed')
     }
     await press('retry').click()
     await bar('offer').waitFor({ timeout: 30_000 })
@@ -117,11 +83,11 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
   it('sends nothing, keeps the offer and says why when the host does not take the turn', async () => {
     const { page } = opened()
     const before = began().length
-    writeFileSync(join(work, 'full'), '')
+    writeFileSync(join(place().work, 'full'), '')
     await press('autorun').click()
     await bar().getByText('Autorun stopped after 0 of 8: the step could not be sent').waitFor({ timeout: 30_000 })
     expect(await bar('offer').locator('p').textContent()).toBe('Next: Write chapter one')
-    await picture('2-not-sent')
+    await picture('refused-2-not-sent')
     await press('run').click()
     await page.getByText('The step could not be sent; Run tries again.').waitFor()
     // It fades in.
@@ -132,13 +98,13 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.waitForTimeout(300)
     expect(await lowestContrast(page, '.outrigger-chip')).toBeGreaterThanOrEqual(4.5)
-    await picture('3-run-not-sent-dark')
+    await picture('refused-3-run-not-sent-dark')
     await page.emulateMedia({ colorScheme: 'light' })
     await isStill()
-    await picture('3-run-not-sent')
+    await picture('refused-3-run-not-sent')
     expect(began()).toHaveLength(before)
     expect(await bar('offer').locator('p').textContent()).toBe('Next: Write chapter one')
-    rmSync(join(work, 'full'))
+    rmSync(join(place().work, 'full'))
     steps.push({ text: 'Write chapter two' })
     turns.push({ text: 'Written. Which colour do you want for the cover?' })
     await press('run').click()
@@ -151,7 +117,7 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
     const before = began().length
     await press('autorun').click()
     await bar().getByText('waits: the agent asked you').waitFor()
-    await picture('4-asked')
+    await picture('refused-4-asked')
     await isStill()
     expect(began()).toHaveLength(before)
     turns.push({ text: 'Blue it is.' })
@@ -164,7 +130,7 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
     turns.push({ calls: [{ name: 'ask_user_question', args: ask }] }, { text: 'Painted it.' })
     await press('autorun').click()
     await page.getByText('Which blue exactly?').last().waitFor()
-    await picture('5-question')
+    await picture('refused-5-question')
     await isStill()
     expect(began().slice(before)).toEqual([
       expect.stringContaining('Blue.'),
@@ -184,14 +150,14 @@ describe.skipIf(noBrowser !== undefined)('next-step against resistance in the we
     await bar('offer').waitFor({ timeout: 30_000 })
     await press('autorun').click()
     await bar().getByText('waits: the agent asked you').waitFor()
-    other = startWebHost({ home, cwd: root, modelUrl: model.url })
+    other = startWebHost({ home: place().home, cwd: place().root, modelUrl: model.url })
     const beside = await page.context().newPage()
     await beside.goto(await other.url, { waitUntil: 'load' })
     await beside.getByText('A title').first().click()
     const before = began().length
     await beside.locator('[data-outrigger-press="autorun"]').click()
     await beside.getByRole('alert').getByText("another process runs this session's loop").waitFor()
-    await picture('6-beside', beside)
+    await picture('refused-6-beside', { page: beside })
     expect(await seriousFaults(beside, '[data-outrigger-next]')).toEqual([])
     await bar().getByText('waits: the agent asked you').waitFor()
     await isStill()

@@ -3,12 +3,12 @@
  * Pictures of each stage go into the folder that OUTRIGGER_WEB_SHOTS names.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import { noBrowser, openPluginSettings, openWeb, say, seriousFaults, type Web } from '../../support/dsh/web.ts'
+import { noBrowser, openPluginSettings, say, seriousFaults } from '../../support/dsh/web.ts'
+import { type Clip, webSession } from '../../support/dsh/web-session.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
@@ -22,21 +22,9 @@ const check = (exit: number) => ({
 })
 
 describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
-  let prepared: PreparedHome
-  let work: string
-  let home: string
-  let web: Web | undefined
-
-  beforeAll(async () => {
-    prepared = await prepareHome('web')
-    work = temporaryFolder('e2e-browser-next')
-    home = prepared.copy()
-    const root = join(work, 'project')
-    mkdirSync(join(root, '.git'), { recursive: true })
+  const { opened, place, picture } = webSession('next', ({ root }) => {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ scripts: { test: 'echo "not ok 3 - parses dates"; exit 1' } }))
-    web = await openWeb({
-      home,
-      cwd: root,
+    return {
       env: { DSH_PERMISSION_MODE: 'danger-full-access' },
       turns: [
         check(1),
@@ -48,18 +36,8 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
         { text: 'And again.\n\n## Next steps\n\n1. Write the importer' },
         { text: 'Hello.' },
       ],
-    })
+    }
   })
-  afterAll(async () => {
-    await web?.close()
-    prepared?.remove()
-    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
-  })
-
-  const opened = (): Web => {
-    if (web === undefined) throw new Error('the web part did not come up')
-    return web
-  }
   const bar = (kind?: string) =>
     opened().page.locator(kind === undefined ? '[data-outrigger-next]' : `[data-outrigger-next="${kind}"]`)
   const press = (name: string) => bar().locator(`[data-outrigger-press="${name}"]`)
@@ -73,12 +51,9 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
   /** The lower part of the page, as docs/images shows it. */
   const dock = { x: 340, y: 625, width: 872, height: 230 }
   /** @param part - cut out as a picture of its own. */
-  const picture = async (of: string, part?: typeof dock): Promise<void> => {
-    const folder = process.env['OUTRIGGER_WEB_SHOTS']
-    if (folder === undefined) return
-    mkdirSync(folder, { recursive: true })
-    if (part !== undefined) await opened().page.screenshot({ path: join(folder, `dsh-next-${of.slice(2)}.png`), clip: part })
-    await opened().page.screenshot({ path: join(folder, `next-${of}.png`) })
+  const shoot = async (of: string, part?: Clip): Promise<void> => {
+    if (part !== undefined) await picture(`dsh-next-${of.slice(2)}`, { clip: part })
+    await picture(`next-${of}`)
   }
 
   const faultsOf = (part: string) => seriousFaults(opened().page, part)
@@ -93,13 +68,13 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     const ghost = page.locator('.outrigger-ghost')
     await ghost.waitFor()
     expect(await ghost.getAttribute('aria-hidden')).toBe('true')
-    await picture('1-offer', dock)
+    await shoot('1-offer', dock)
     expect(await faultsOf(inBar)).toEqual([])
     await composer().focus()
     await page.keyboard.press('Tab')
     expect(await composer().inputValue()).toMatch(/^Fix the failing check/)
     await ghost.waitFor({ state: 'detached' })
-    await picture('2-taken')
+    await shoot('2-taken')
     await composer().fill('')
   })
 
@@ -133,7 +108,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await bar('offer').waitFor()
     expect(await bar().locator('p').textContent()).toBe('Next: Write the importer')
     places.push(await placesOf())
-    await picture('3-ran')
+    await shoot('3-ran')
   })
 
   it('drives itself when armed, counts its budget, and says why it stopped', async () => {
@@ -145,7 +120,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await bar()
       .getByText(/tokens, \d+ min left/)
       .waitFor()
-    await picture('4-armed', dock)
+    await shoot('4-armed', dock)
     expect(await faultsOf(inBar)).toEqual([])
     places.push(await placesOf())
     await bar()
@@ -153,20 +128,20 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
       .waitFor({ timeout: 40_000 })
     expect(await page.getByText('Autorun 1 of 8: Write the importer').count()).toBeGreaterThan(0)
     places.push(await placesOf())
-    await picture('5-stalled', dock)
+    await shoot('5-stalled', dock)
     expect(await faultsOf(inBar)).toEqual([])
   })
 
   it('can be read in the dark and in a narrow window', async () => {
     const { page } = opened()
     await page.emulateMedia({ colorScheme: 'dark' })
-    await picture('5-dark')
+    await shoot('5-dark')
     expect(await faultsOf(inBar)).toEqual([])
     for (const width of [700, 420]) {
       await page.setViewportSize({ width, height: 860 })
       // The host moves its parts for a moment.
       await page.waitForTimeout(600)
-      await picture(`5-narrow-${width}`)
+      await shoot(`5-narrow-${width}`)
       const edges = await page.evaluate(() =>
         ['.outrigger-ghost', 'textarea:not([readonly])'].map(each => {
           const { left, width } = (globalThis as unknown as Page).document.querySelector(each)!.getBoundingClientRect()
@@ -192,8 +167,8 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
   it('is seen from a terminal, where nobody but a person may arm', () => {
     const terminal = (...args: readonly string[]) =>
       spawnSync(process.execPath, [program, 'next', ...args, '--json'], {
-        cwd: join(work, 'project'),
-        env: { ...process.env, HOME: work, XDG_RUNTIME_DIR: work },
+        cwd: place().root,
+        env: { ...process.env, HOME: place().work, XDG_RUNTIME_DIR: place().work },
         encoding: 'utf8',
         timeout: 30_000,
       })
@@ -212,7 +187,7 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     await composer().focus()
     await composer().press('Escape')
     await bar('offer').waitFor({ state: 'detached' })
-    await picture('6-dismissed')
+    await shoot('6-dismissed')
   })
 
   it('has a card whose model is checked', async () => {
@@ -227,11 +202,11 @@ describe.skipIf(noBrowser !== undefined)('next-step in the web part', () => {
     expect([await save.isDisabled(), await model.getAttribute('aria-invalid')]).toEqual([true, 'true'])
     await model.fill('deepseek-official/deepseek-v4-flash')
     await card.getByLabel('Rounds of an autorun').fill('3')
-    await picture('7-card', { x: 440, y: 405, width: 590, height: 425 })
+    await shoot('7-card', { x: 440, y: 405, width: 590, height: 425 })
     expect(await faultsOf('[data-outrigger-card="next"]')).toEqual([])
     await save.click()
     await card.getByText('Unsaved').waitFor({ state: 'detached' })
-    expect(parse(readFileSync(join(home, 'settings.yaml'), 'utf8'))['outrigger-next']).toEqual({
+    expect(parse(readFileSync(join(place().home, 'settings.yaml'), 'utf8'))['outrigger-next']).toEqual({
       model: 'deepseek-official/deepseek-v4-flash',
       maxRounds: 3,
     })

@@ -2,12 +2,12 @@
  * What a person sees of pack in the host's web part, in a headless Chromium on the real host with our packed bundle. Pictures of each stage go into the folder
  * that OUTRIGGER_WEB_SHOTS names.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { textsOf } from '../../../src/demo/scripted-model.ts'
-import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import { noBrowser, openWeb, say, type Web } from '../../support/dsh/web.ts'
+import { noBrowser, say } from '../../support/dsh/web.ts'
+import { webSession } from '../../support/dsh/web-session.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
@@ -15,37 +15,16 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 const decided = 'Chosen.\n\n<!-- ckpt\ndecision: use b — faster\nopen: measure it\n-->'
 
 describe.skipIf(noBrowser !== undefined)('pack in the web part', () => {
-  let prepared: PreparedHome
-  let work: string
-  let root: string
-  let web: Web | undefined
-
-  beforeAll(async () => {
-    prepared = await prepareHome('web')
-    work = temporaryFolder('e2e-browser-pack')
-    root = join(work, 'project')
-    mkdirSync(join(root, '.git'), { recursive: true })
+  const { opened, place, picture } = webSession('pack', ({ root }) => {
     writeFileSync(join(root, 'notes.txt'), 'one\n')
-    web = await openWeb({
-      home: prepared.copy(),
-      cwd: root,
+    return {
       turns: [
         { match: 'You keep the notes of work stream', repeat: true, status: 400 },
         { text: decided },
         { text: 'I have the notes.' },
       ],
-    })
+    }
   })
-  afterAll(async () => {
-    await web?.close()
-    prepared?.remove()
-    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
-  })
-
-  const opened = (): Web => {
-    if (web === undefined) throw new Error('the web part did not come up')
-    return web
-  }
   const review = () => opened().page.locator('[data-outrigger-review]')
   const status = () => opened().page.locator('[data-outrigger-status]')
   const type = async (line: string): Promise<void> => {
@@ -53,12 +32,6 @@ describe.skipIf(noBrowser !== undefined)('pack in the web part', () => {
     await composer.fill(line)
     await composer.press('Enter')
     if ((await composer.inputValue()) !== '') await composer.press('Enter')
-  }
-  const picture = async (of: string): Promise<void> => {
-    const folder = process.env.OUTRIGGER_WEB_SHOTS
-    if (folder === undefined) return
-    mkdirSync(folder, { recursive: true })
-    await opened().page.screenshot({ path: join(folder, `pack-${of}.png`) })
   }
 
   it('shows one line for a checkpoint in the conversation, and says that one waits for a stream', async () => {
@@ -69,17 +42,17 @@ describe.skipIf(noBrowser !== undefined)('pack in the web part', () => {
     const body = () => page.locator('body').textContent()
     expect(await body()).toContain('▸ ckpt: decision, open')
     expect(await body()).not.toContain('use b — faster')
-    await picture('1-waiting')
+    await picture('pack-1-waiting')
   })
 
   it('opens the review where the model does not answer, and stays when the person says so', async () => {
     await type('/pack billing')
     await review().waitFor({ timeout: 20_000 })
     expect(await review().textContent()).toContain('+ decisions: use b — faster (c01.1)')
-    await picture('2-review')
+    await picture('pack-2-review')
     await review().getByRole('button', { name: 'stay [x]' }).click()
     await review().waitFor({ state: 'detached' })
-    expect(existsSync(join(root, '.outrigger/pack/billing/state.md'))).toBe(true)
+    expect(existsSync(join(place().root, '.outrigger/pack/billing/state.md'))).toBe(true)
   })
 
   it('goes on to a session of its own from the review', async () => {
@@ -93,8 +66,8 @@ describe.skipIf(noBrowser !== undefined)('pack in the web part', () => {
       .getByText(/the work goes on in a new session/)
       .first()
       .waitFor({ timeout: 20_000 })
-    await picture('3-opened')
-    expect(readFileSync(join(root, '.outrigger/pack/billing/state.md'), 'utf8')).toContain('use b — faster')
+    await picture('pack-3-opened')
+    expect(readFileSync(join(place().root, '.outrigger/pack/billing/state.md'), 'utf8')).toContain('use b — faster')
     expect(textsOf(model.requests[0], 'system').join()).toContain('<!-- ckpt')
   })
 })

@@ -2,12 +2,12 @@
  * What a person sees of the REPL in the host's web part, in a headless Chromium on the real host with our packed bundle. Pictures of each stage go into
  * the folder that OUTRIGGER_WEB_SHOTS names.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { type PreparedHome, prepareHome, temporaryFolder } from '../../support/dsh/home.ts'
-import { noBrowser, openPluginSettings, openWeb, say, type Web } from '../../support/dsh/web.ts'
+import { noBrowser, openPluginSettings, say } from '../../support/dsh/web.ts'
+import { webSession } from '../../support/dsh/web-session.ts'
 
 /** A browser and a host process take ten seconds alone and many times that on a machine with other work. */
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
@@ -15,21 +15,9 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 const cell = (code: string) => ({ calls: [{ name: 'run_code', args: { description: 'a cell of the test', code } }] })
 
 describe.skipIf(noBrowser !== undefined)('the REPL in the web part', () => {
-  let prepared: PreparedHome
-  let work: string
-  let home: string
-  let web: Web | undefined
-
-  beforeAll(async () => {
-    prepared = await prepareHome('web')
-    work = temporaryFolder('e2e-browser-repl')
-    home = prepared.copy()
-    const root = join(work, 'project')
-    mkdirSync(join(root, '.git'), { recursive: true })
+  const { opened, place, picture } = webSession('repl', ({ root }) => {
     writeFileSync(join(root, 'notes.txt'), 'one\n')
-    web = await openWeb({
-      home,
-      cwd: root,
+    return {
       env: { DSH_TOOLS_MODE: 'code' },
       turns: [
         cell('const orders = [{ id: 1 }, { id: 2 }]; let read = 0; const watched = { get secret() { read++; return 1 } }'),
@@ -37,27 +25,11 @@ describe.skipIf(noBrowser !== undefined)('the REPL in the web part', () => {
         cell('return read'),
         { text: 'Looked.' },
       ],
-    })
+    }
   })
-  afterAll(async () => {
-    await web?.close()
-    prepared?.remove()
-    if (work !== undefined) rmSync(work, { recursive: true, force: true, maxRetries: 3 })
-  })
-
-  const opened = (): Web => {
-    if (web === undefined) throw new Error('the web part did not come up')
-    return web
-  }
   const chip = () => opened().page.locator('[data-outrigger-repl]')
   const name = (of: string) => opened().page.locator(`[data-outrigger-name="${of}"]`)
   const answered = (text: string) => opened().page.getByText(text, { exact: true }).waitFor()
-  const picture = async (of: string): Promise<void> => {
-    const folder = process.env.OUTRIGGER_WEB_SHOTS
-    if (folder === undefined) return
-    mkdirSync(folder, { recursive: true })
-    await opened().page.screenshot({ path: join(folder, `repl-${of}.png`) })
-  }
 
   it('shows how many names there are, and lists them without running a getter', async () => {
     const { page, model } = opened()
@@ -66,12 +38,12 @@ describe.skipIf(noBrowser !== undefined)('the REPL in the web part', () => {
     await answered('Kept.')
     await chip().waitFor({ timeout: 20_000 })
     expect(await chip().textContent()).toMatch(/^REPL 3 names · (durable|volatile)$/)
-    await picture('1-chip')
+    await picture('repl-1-chip')
     await chip().click()
     await name('orders').waitFor()
     expect(await name('orders').textContent()).toContain('[{ id: 1 }, { id: 2 }]')
     expect(await name('watched').textContent()).toContain('secret: [getter]')
-    await picture('2-names')
+    await picture('repl-2-names')
     await chip().click()
     await name('orders').waitFor({ state: 'detached' })
     await say(page, 'Was it read?')
@@ -86,17 +58,17 @@ describe.skipIf(noBrowser !== undefined)('the REPL in the web part', () => {
     await card.getByRole('button', { name: /repl/ }).click()
     const compute = card.getByLabel('Computing time of a cell (ms)')
     await compute.scrollIntoViewIfNeeded()
-    await picture('3-card')
+    await picture('repl-3-card')
     const save = card.getByRole('button', { name: 'Save' })
     await compute.fill('soon')
     expect([await save.isDisabled(), await compute.getAttribute('aria-invalid')]).toEqual([true, 'true'])
     await compute.fill('5000')
     await card.getByLabel('Make programs of direct calls').selectOption('false')
     await save.scrollIntoViewIfNeeded()
-    await picture('4-edited')
+    await picture('repl-4-edited')
     await save.click()
     await card.getByText('Unsaved').waitFor({ state: 'detached' })
-    const file = join(home, 'settings.yaml')
+    const file = join(place().home, 'settings.yaml')
     expect(parse(readFileSync(file, 'utf8'))['outrigger-repl']).toEqual({ computeMs: 5000, canonicalizeCalls: false })
     await page.keyboard.press('Escape')
   })
