@@ -10,9 +10,32 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
+/** Tests that leave nothing behind in their process: files of these share one, which starts once. */
+const alone = [
+  ...[
+    'architecture',
+    'bench',
+    'claude-code',
+    'companion',
+    'hook',
+    'keel',
+    'next-step',
+    'pack',
+    'ports',
+    'runtime',
+    'session',
+    'store',
+    'text',
+  ],
+  ...['repl/compile', 'repl/edit', 'repl/values'],
+].map(folder => `tests/${folder}{/**/*,}.spec.ts`)
+
 export default defineConfig({
   test: {
-    include: ['tests/**/*.spec.ts'],
+    projects: [
+      { extends: true, test: { name: 'in one process', include: alone, isolate: false } },
+      { extends: true, test: { name: 'each in its own', include: ['tests/**/*.spec.ts'], exclude: alone } },
+    ],
     globalSetup: ['tests/support/homes.ts'],
     pool: 'forks',
     // One more than the cores that are reckoned with: the tests on the hosts wait much.

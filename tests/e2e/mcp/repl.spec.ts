@@ -94,33 +94,30 @@ it.each(places)(
   },
 )
 
-it.each(places)(
-  'marks failed cells and refused edits as errors, and runs a good edit as a new cell ($place)',
-  async ({ args }) => {
-    const client = await connect(program.folder(), args)
-    await run(client, 'return 1')
-    const refused = await call(client, 'edit_run_code', { edits: [{ old_string: 'zzz', new_string: 'y' }] })
-    expect(refused).toMatchObject({
-      isError: true,
-      structuredContent: { schema: 'outrigger.repl.edit/1', edited: false, error: { code: 'OUT-E002' } },
-    })
-    expect(refused.content[0]!.text).toMatch(/^OUT-E002 /)
-    const edited = await call(client, 'edit_run_code', { edits: [{ old_string: '1', new_string: '6 * 7' }], expected_target: 1 })
-    expect(edited).toMatchObject({
-      content: [{ text: '42' }],
-      structuredContent: { edited: true, target: 1, cell: 2, value: 42 },
-    })
-    const failed = await run(client, 'const e = {}\nreturn e.b.c')
-    expect(failed.isError).toBe(true)
-    expect(failed.content[0]!.text).toContain('OUT-X001 TypeError: Cannot read properties of undefined')
-    expect(failed.content[0]!.text).toContain('cell 3, 2:')
-    const dry = await call(client, 'edit_run_code', { append: '}', dry_run: true })
-    expect(dry).toMatchObject({
-      structuredContent: { edited: false, parses: false },
-      content: [{ text: expect.stringContaining('Nothing ran') }],
-    })
-  },
-)
+it('marks failed cells and refused edits as errors, and runs a good edit as a new cell', async () => {
+  const client = await connect(program.folder())
+  await run(client, 'return 1')
+  const refused = await call(client, 'edit_run_code', { edits: [{ old_string: 'zzz', new_string: 'y' }] })
+  expect(refused).toMatchObject({
+    isError: true,
+    structuredContent: { schema: 'outrigger.repl.edit/1', edited: false, error: { code: 'OUT-E002' } },
+  })
+  expect(refused.content[0]!.text).toMatch(/^OUT-E002 /)
+  const edited = await call(client, 'edit_run_code', { edits: [{ old_string: '1', new_string: '6 * 7' }], expected_target: 1 })
+  expect(edited).toMatchObject({
+    content: [{ text: '42' }],
+    structuredContent: { edited: true, target: 1, cell: 2, value: 42 },
+  })
+  const failed = await run(client, 'const e = {}\nreturn e.b.c')
+  expect(failed.isError).toBe(true)
+  expect(failed.content[0]!.text).toContain('OUT-X001 TypeError: Cannot read properties of undefined')
+  expect(failed.content[0]!.text).toContain('cell 3, 2:')
+  const dry = await call(client, 'edit_run_code', { append: '}', dry_run: true })
+  expect(dry).toMatchObject({
+    structuredContent: { edited: false, parses: false },
+    content: [{ text: expect.stringContaining('Nothing ran') }],
+  })
+})
 
 it('A43: finds its names again after client and server were restarted, and says nothing when nothing was lost', async () => {
   const folder = program.folder()
@@ -154,8 +151,8 @@ it('says once, by name, what a restart lost', async () => {
   expect((await run(second, 'return 3')).content[0]!.text).toBe('3')
 })
 
-it.each(places)('lists names and sessions, pages values and logs, and keeps states ($place)', async ({ args }) => {
-  const client = await connect(program.folder(), args)
+it('lists names and sessions, pages values and logs, and keeps states', async () => {
+  const client = await connect(program.folder())
   await run(
     client,
     'const rows = Array.from({ length: 500 }, (_, i) => ({ i })); console.log("made"); return new Map([["rows", rows]])',

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 300_000 })
 const chapter = ({ n, body }: ModelRequest): ScriptedTurn =>
   body.messages.at(-1)?.role === 'tool'
     ? { text: `Chapter written.\n\n## Next steps\n\n1. Write chapter ${n}` }
-    : { calls: [{ name: 'write', args: { file_path: `${n}.txt`, content: `${n}\n` } }], delayMs: 700 }
+    : { calls: [{ name: 'write', args: { file_path: `${n}.txt`, content: `${n}\n` } }], delayMs: 500 }
 
 describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web part', () => {
   const { opened, picture } = webSession('goal', () => ({
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser !== undefined)('next-step beside a goal in the web par
   const since = (count: number) => new Set(starters().slice(count))
   const isStill = async (): Promise<void> => {
     const { page, model } = opened()
-    for (let before = -1; before !== model.requests.length; await page.waitForTimeout(1_500)) before = model.requests.length
+    for (let before = -1; before !== model.requests.length; await page.waitForTimeout(900)) before = model.requests.length
   }
 
   it('takes the turns over from the driver of an armed goal, and says so', async () => {
