@@ -27,7 +27,7 @@ const alone = [
     'store',
     'text',
   ],
-  ...['repl/compile', 'repl/edit', 'repl/values'],
+  ...['repl/compile', 'repl/edit'],
 ].map(folder => `tests/${folder}{/**/*,}.spec.ts`)
 
 export default defineConfig({

@@ -13,9 +13,13 @@ export interface LazySource {
   isThere(): boolean
 }
 
+const removingMs = 200
+
 export function lazyStore(source: LazySource): Store {
   let opened: Promise<Store> | undefined
   let generation = 0
+  /** When it was found removed, ms of a clock that never stands still. */
+  let removedAt = Number.NEGATIVE_INFINITY
   let isClosed = false
 
   /** Nobody else would ever see what is written to a file that was removed. */
@@ -24,6 +28,7 @@ export function lazyStore(source: LazySource): Store {
     const removed = opened
     opened = undefined
     generation += 1
+    removedAt = performance.now()
     removed.then(
       store => store.close(),
       () => {},
@@ -43,7 +48,14 @@ export function lazyStore(source: LazySource): Store {
     return opening
   }
 
-  const toWrite = (): Promise<Store> => current() ?? keep(source.openOrMake())
+  const toWrite = (): Promise<Store> => current() ?? keep(make())
+
+  /** Who removes a folder is not disturbed at it by a file that comes back. */
+  async function make(): Promise<Store> {
+    const left = removedAt + removingMs - performance.now()
+    if (left > 0) await new Promise(resolve => setTimeout(resolve, left))
+    return source.openOrMake()
+  }
 
   async function toRead(): Promise<Store | undefined> {
     const known = current()

@@ -111,7 +111,7 @@ it.each([
   const folder = project()
   const client = await connect(folder, args)
   await run(client, 'const a = 1')
-  rmSync(join(folder, '.outrigger/state'), { recursive: true })
+  rmSync(join(folder, '.outrigger/state'), { recursive: true, maxRetries: 5 })
   expect(await run(client, 'return a')).toMatchObject({ isError: true, structuredContent: { error: { code: 'REPL_GONE' } } })
   expect((await run(client, 'return typeof a')).structuredContent).toMatchObject({ cell: 1, value: 'undefined' })
 })

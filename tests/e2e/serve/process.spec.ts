@@ -161,7 +161,7 @@ describe('when something goes wrong', () => {
     withProject(async root => {
       const running = await detach(root)
       await tell(running, root, 's', 'session-started', { source: 'startup' })
-      rmSync(join(root, '.outrigger/state'), { recursive: true })
+      rmSync(join(root, '.outrigger/state'), { recursive: true, maxRetries: 5 })
       const spoken = await tell(running, root, 's', 'person-spoke', { text: 'go on' })
       expect(spoken.actions).toEqual(expect.any(Array))
       const found = async () => (await program.run(root, ['next', 'state', '--json'])).out

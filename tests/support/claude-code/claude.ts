@@ -3,7 +3,7 @@
  * user, never into the repository; a home, a configuration and a model of its own for each test.
  */
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,7 +13,7 @@ import { onceARun } from '../once.ts'
 import { type FakeApi, startFakeApi } from './fake-api.ts'
 
 const run = promisify(execFile)
-const installMs = 240_000
+const installMs = 100_000
 
 /** The program of this version, or why it cannot be had. */
 export async function claudeProgram(version: string): Promise<{ readonly bin: string } | { readonly missing: string }> {
@@ -22,16 +22,28 @@ export async function claudeProgram(version: string): Promise<{ readonly bin: st
   const folder = join(homedir(), '.cache', 'outrigger-tests', `claude-code-${version}`)
   // The native program itself: the wrapper beside it wants an install script.
   const bin = join(folder, 'node_modules', '@anthropic-ai', `claude-code-${process.platform}-${process.arch}`, 'claude')
-  if (existsSync(bin)) return { bin }
   try {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `@anthropic-ai/claude-code@${version}`]
-    await run('npm', args, { cwd: folder, timeout: installMs })
+    await onceARun(`claude-code-${version}`, async () => {
+      if (!existsSync(bin)) await install(version, folder)
+    })
     return existsSync(bin) ? { bin } : { missing: 'npm brought no program' }
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
     return { missing: `npm could not install it: ${String((error as Error).message).split('\n', 1)[0]}` }
+  }
+}
+
+/** Beside, and moved into place when it is whole: a program that is half there starts and dies. */
+async function install(version: string, folder: string): Promise<void> {
+  const beside = `${folder}.${process.pid}`
+  try {
+    mkdirSync(beside, { recursive: true })
+    writeFileSync(join(beside, 'package.json'), '{"private":true}\n')
+    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `@anthropic-ai/claude-code@${version}`]
+    await run('npm', args, { cwd: beside, timeout: installMs })
+    rmSync(folder, { recursive: true, force: true })
+    renameSync(beside, folder)
+  } finally {
+    rmSync(beside, { recursive: true, force: true })
   }
 }
 
