@@ -229,6 +229,20 @@ describe('a process that hangs', () => {
     expect(await call()).toEqual({ went: 'on' })
     expect(world.env.get('OUTRIGGER_MOD')).toBe('')
     expect(world.shown.filter(text => text.startsWith('toast'))).toEqual([expect.stringContaining('no answer within 1000 ms')])
+    // It comes back, and hangs once more: shown again, not told again.
+    world.fetch = fetch
+    const later = Date.now() + 31_000
+    vi.spyOn(Date, 'now').mockReturnValue(later)
+    onTestFinished(() => void vi.restoreAllMocks())
+    await world.fire('prompt.submit', { text: 'hello', origin: { kind: 'composer' } })
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('1')
+    world.shown.length = 0
+    world.fetch = async (url, init) => (url.endsWith('/event') ? new Promise(() => undefined) : fetch(url, init))
+    await call()
+    await call()
+    expect(world.env.get('OUTRIGGER_MOD')).toBe('')
+    expect(world.shown).toContain('status no engine process')
+    expect(world.shown.filter(text => text.startsWith('toast'))).toEqual([])
   })
 })
 

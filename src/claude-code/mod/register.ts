@@ -235,12 +235,12 @@ async function handOver($: Host): Promise<void> {
   await $.env.set('OUTRIGGER_MOD', '')
 }
 
-/** Told once: the person reads what is missing and how to get it, the session goes on. */
+/** Told once, and shown for as long as it is so: the person reads what is missing and what to do about it, the session goes on. */
 async function missing($: Host, error: unknown): Promise<void> {
-  if (hasToldMissing) return
-  hasToldMissing = true
   try {
     await $.ui.status('no engine process')
+    if (hasToldMissing) return
+    hasToldMissing = true
     await $.ui.toast(`outrigger: ${from.troubleOf(error)}`, { timeoutMs: 12_000 })
     await $.ui.log(from.troubleOf(error), { to: 'debug' })
   } catch {
